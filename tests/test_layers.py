@@ -44,7 +44,7 @@ FLOORS: Final = (
     "fleet.decode  fleet.gather",
     "capture",
     "api  compat",
-    "model_analyzer  tfprof_logger  tfprof_log_pb2",
+    "model_analyzer  tfprof_logger  tfprof_log_pb2  pytest_plugin",
     "cli",
     "shell",
     "__init__  __main__",

@@ -1,0 +1,234 @@
+"""The pytest plugin, as a real pytest loads it: budgets in tests, and failures to read."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+from xml.etree import ElementTree as ET
+
+import pytest
+
+import tfprof
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from forked import Forked
+
+SAMPLE: Final = Path(tfprof.__file__).parent / "sample"
+# 464,154 parameters: what the paper-sized ResNet of the sample has, by README.md and `summary`.
+TESTS: Final = """
+import pathlib
+import pytest
+import tfprof
+
+SAMPLE = pathlib.Path(SAMPLE_FOLDER)
+GRAPH, LOG = SAMPLE / "graph.pbtxt.gz", SAMPLE / "tfprof_log.gz"
+
+
+@pytest.fixture(scope="module")
+def resnet():
+    return tfprof.load(GRAPH, op_log=LOG)
+
+
+def test_within(tfprof_check, resnet):
+    report = tfprof_check(resnet, params="<= 464154")
+    assert report.ok
+
+
+def test_files(tfprof_check):
+    tfprof_check([GRAPH, str(LOG)], params="== 464_154")
+
+
+def test_a_folder(tfprof_check):
+    tfprof_check(SAMPLE, {"op": {"Conv2D": {"occurrence": ">= 1"}}}, params="<= 0.5M")
+
+
+def test_too_large(tfprof_check, resnet):
+    tfprof_check(resnet, params="<= 464.1k")
+
+
+def test_a_scope_too_large(tfprof_check, resnet):
+    tfprof_check(resnet, {"scope": {"unit_3_1": {"params": "<= 70k"}}}, params="<= 1M")
+
+
+def test_a_typo(tfprof_check, resnet):
+    tfprof_check(resnet, parms="<= 1M")
+
+
+def test_nothing(tfprof_check, resnet):
+    tfprof_check(resnet)
+
+
+def test_no_such_file(tfprof_check):
+    tfprof_check("no_such_model.keras", params="<= 1M")
+
+
+def test_no_model(tfprof_check):
+    tfprof_check(3, params="<= 1M")
+
+
+def test_file_within(tfprof_budget, resnet):
+    assert tfprof_budget.check(resnet).ok
+
+
+def test_file_broken(tfprof_budget, resnet):
+    tfprof_budget.path = tfprof_budget.path.with_name("strict.toml")
+    tfprof_budget.check(resnet)
+
+
+def test_file_missing(tfprof_budget, resnet):
+    tfprof_budget.path = tfprof_budget.path.with_name("missing.toml")
+    tfprof_budget.check(resnet)
+"""
+
+
+class Ran(NamedTuple):
+    """What a run of pytest printed, and the message of each test that failed."""
+
+    code: int
+    out: str
+    failed: dict[str, str]
+
+
+def run_pytest(folder: Path, *words: str) -> Ran:
+    """Run the tests in *folder*. Whether tfprof's entry point is installed makes no difference."""
+    junit = folder / "ran.xml"
+    source = str(Path(tfprof.__file__).parents[1])
+    paths = [source, *filter(None, [os.environ.get("PYTHONPATH")])]
+    ran = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "-p", "tfprof.pytest_plugin", "-p", "no:cacheprovider"),
+            *("-W", "error", "--strict-config", f"--junitxml={junit}", *words, str(folder)),
+        ],
+        cwd=folder,
+        env={
+            **os.environ,
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "PYTHONPATH": os.pathsep.join(paths),
+        },
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    cases = ET.parse(junit).getroot().iter("testcase") if junit.exists() else ()  # noqa: S314
+    problems = {case.get("name", ""): [*case.iter("failure"), *case.iter("error")] for case in cases}
+    failed = {name: each[0].get("message", "") for name, each in problems.items() if each}
+    return Ran(ran.returncode, ran.stdout + ran.stderr, failed)
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    folder = tmp_path_factory.mktemp("project")
+    tests = TESTS.replace("SAMPLE_FOLDER", repr(str(SAMPLE)))
+    (folder / "test_model.py").write_text(tests, encoding="utf-8")
+    (folder / "pytest.ini").write_text("[pytest]\ntfprof_budget = budgets/model.toml\n")
+    (folder / "budgets").mkdir()
+    (folder / "budgets" / "model.toml").write_text('[model]\nparams = "<= 464154"\n')
+    (folder / "budgets" / "strict.toml").write_text('[model]\nparams = "< 464154"\n')
+    return run_pytest(folder)
+
+
+def test_bounds_that_are_kept_pass(ran: Ran) -> None:
+    assert ran.code == 1, ran.out
+    assert {*ran.failed} == {
+        "test_too_large",
+        "test_a_scope_too_large",
+        "test_a_typo",
+        "test_nothing",
+        "test_no_such_file",
+        "test_no_model",
+        "test_file_broken",
+        "test_file_missing",
+    }
+
+
+@pytest.mark.parametrize(
+    ("test", "words"),
+    [
+        ("test_too_large", ("params", "464,154", "464.1k")),
+        ("test_a_scope_too_large", ("unit_3_1", "params", "73,984", "70k")),
+        ("test_a_typo", ("'parms'", "did you mean 'params'?")),
+        ("test_nothing", ("no bound",)),
+        ("test_no_such_file", ("no_such_model.keras",)),
+        ("test_no_model", ("graph takes", "not int")),
+        ("test_file_broken", ("params", "464,154", "strict.toml")),
+        ("test_file_missing", ("missing.toml", "tfprof_budget")),
+    ],
+)
+def test_a_failure_says_what_is_wrong(ran: Ran, test: str, words: tuple[str, ...]) -> None:
+    for word in words:
+        assert word in ran.failed[test]
+
+
+def test_a_failure_shows_the_line_of_the_test_and_nothing_of_tfprof(ran: Ran) -> None:
+    assert '>       tfprof_check(resnet, params="<= 464.1k")' in ran.out.replace("\n    \n", "\n")
+    assert "pytest_plugin.py" not in ran.out
+    assert "Traceback" not in ran.out
+
+
+def test_the_budget_file_is_looked_for_in_the_root_directory(tmp_path: Path) -> None:
+    """Also where pytest was started elsewhere; fixtures and the option explain themselves."""
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    (tmp_path / "below").mkdir()
+    text = "def test(tfprof_budget): tfprof_budget.check('x')\n"
+    (tmp_path / "below" / "test_model.py").write_text(text)
+    ran = run_pytest(tmp_path, "below")
+    assert str(tmp_path / "budget.toml") in ran.failed["test"]
+
+
+def test_the_plugin_imports_nothing_of_tfprof() -> None:
+    """pytest loads it for everybody who has tfprof."""
+    program = (
+        "import pytest, sys; before = {*sys.modules}; import tfprof.pytest_plugin; "
+        "print(*sorted({*sys.modules} - before))"
+    )
+    out = subprocess.check_output(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": str(Path(tfprof.__file__).parents[1])},
+        text=True,
+    )
+    assert out.split() == ["tfprof", "tfprof.pytest_plugin"]
+
+
+LIVE: Final = """
+import pytest, sys
+
+TESTS = '''
+import keras, tensorflow as tf
+
+def model():
+    return keras.Sequential([keras.Input([4]), keras.layers.Dense(3)])
+
+def test_keras(tfprof_check):  # 4 x 3 weights and 3 biases; each of 3 x 4 products is 2 operations
+    tfprof_check(model(), params="== 15", float_ops="== 54", dims={"batch": 2})
+
+def test_open(tfprof_check):
+    tfprof_check(model(), float_ops="<= 54")
+
+def test_function(tfprof_check):
+    @tf.function(input_signature=[tf.TensorSpec([5, 4])])
+    def product(x):
+        return tf.matmul(x, tf.ones([4, 3]))
+    tfprof_check(product, float_ops="<= 119")
+'''
+with open("test_live.py", "w") as file:
+    file.write(TESTS)
+pytest.main(["-p", "tfprof.pytest_plugin", "-p", "no:cacheprovider", "--tb=short", "."])
+"""
+
+
+@pytest.mark.whole
+def test_live_models(tensorflow: Forked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    script = tmp_path / "program.py"
+    chdir = f"import os; os.environ.update(PYTEST_DISABLE_PLUGIN_AUTOLOAD='1'); os.chdir({str(tmp_path)!r})\n"
+    script.write_text(chdir + LIVE, encoding="utf-8")
+    out = tensorflow.script(script).decode()
+    assert "2 failed, 1 passed" in out
+    assert "float_ops" in out
+    assert "120" in out  # 5 x 3 products of 4 numbers, 2 operations each
+    assert "batch" in out
