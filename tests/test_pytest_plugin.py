@@ -14,8 +14,6 @@ import pytest
 import tfprof
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from forked import Forked
 
 SAMPLE: Final = Path(tfprof.__file__).parent / "sample"
@@ -101,7 +99,15 @@ def run_pytest(folder: Path, *words: str) -> Ran:
     paths = [source, *filter(None, [os.environ.get("PYTHONPATH")])]
     ran = subprocess.run(
         [
-            *(sys.executable, "-m", "pytest", "-p", "tfprof.pytest_plugin", "-p", "no:cacheprovider"),
+            *(
+                sys.executable,
+                "-m",
+                "pytest",
+                "-p",
+                "tfprof.pytest_plugin",
+                "-p",
+                "no:cacheprovider",
+            ),
             *("-W", "error", "--strict-config", f"--junitxml={junit}", *words, str(folder)),
         ],
         cwd=folder,
@@ -115,7 +121,9 @@ def run_pytest(folder: Path, *words: str) -> Ran:
         text=True,
     )
     cases = ET.parse(junit).getroot().iter("testcase") if junit.exists() else ()  # noqa: S314
-    problems = {case.get("name", ""): [*case.iter("failure"), *case.iter("error")] for case in cases}
+    problems = {
+        case.get("name", ""): [*case.iter("failure"), *case.iter("error")] for case in cases
+    }
     failed = {name: each[0].get("message", "") for name, each in problems.items() if each}
     return Ran(ran.returncode, ran.stdout + ran.stderr, failed)
 
@@ -181,7 +189,7 @@ def test_the_budget_file_is_looked_for_in_the_root_directory(tmp_path: Path) -> 
 
 
 def test_the_plugin_imports_nothing_of_tfprof() -> None:
-    """pytest loads it for everybody who has tfprof."""
+    """It is loaded for everybody who has tfprof."""
     program = (
         "import pytest, sys; before = {*sys.modules}; import tfprof.pytest_plugin; "
         "print(*sorted({*sys.modules} - before))"
@@ -195,7 +203,10 @@ def test_the_plugin_imports_nothing_of_tfprof() -> None:
 
 
 LIVE: Final = """
-import pytest, sys
+import os, pytest
+
+os.chdir(FOLDER)
+os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
 
 TESTS = '''
 import keras, tensorflow as tf
@@ -222,11 +233,9 @@ pytest.main(["-p", "tfprof.pytest_plugin", "-p", "no:cacheprovider", "--tb=short
 
 
 @pytest.mark.whole
-def test_live_models(tensorflow: Forked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+def test_live_models(tensorflow: Forked, tmp_path: Path) -> None:
     script = tmp_path / "program.py"
-    chdir = f"import os; os.environ.update(PYTEST_DISABLE_PLUGIN_AUTOLOAD='1'); os.chdir({str(tmp_path)!r})\n"
-    script.write_text(chdir + LIVE, encoding="utf-8")
+    script.write_text(f"FOLDER = {str(tmp_path)!r}\n{LIVE}", encoding="utf-8")
     out = tensorflow.script(script).decode()
     assert "2 failed, 1 passed" in out
     assert "float_ops" in out

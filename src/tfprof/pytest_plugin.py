@@ -82,13 +82,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def tfprof_check() -> Check:
-    """tfprof_check(model, params="<= 25.6M"): fail if the model is not within its bounds."""
+    """Fails the test unless a model keeps its bounds: tfprof_check(model, params="<= 25.6M")."""
     return Check()
 
 
 @pytest.fixture(scope="session")
 def tfprof_budget(pytestconfig: pytest.Config) -> Budget:
-    """tfprof_budget.check(model): fail if the model is not within the project's budget file."""
+    """Fails the test unless a model keeps the project's budgets: tfprof_budget.check(model)."""
     return Budget(pytestconfig.rootpath / str(pytestconfig.getini(_OPTION)))
 
 

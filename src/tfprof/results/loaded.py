@@ -164,16 +164,21 @@ class Loaded:
 
         return AdviceReport(advise(self.profile))
 
-    def check(self, budget: str | Mapping[str, Any], steps: str = "") -> CheckReport:
+    def check(
+        self,
+        budget: str | os.PathLike[str] | Mapping[str, Any],
+        steps: str = "",
+        dims: Mapping[str, int] | None = None,
+    ) -> CheckReport:
         """Whether the profile keeps to a *budget*: the path of a budget.toml, or what it holds.
 
-        *steps* picks the steps whose time and memory count, as in "2-".
+        *steps* picks the steps whose time and memory count, as in "2-"; *dims* as in `summary`.
         """
         from tfprof.compare.check import check  # noqa: PLC0415 - only `check` needs it
         from tfprof.results.check_report import CheckReport  # noqa: PLC0415
 
-        del steps
-        return CheckReport(check(self.profile, {} if isinstance(budget, str) else budget))
+        del steps, dims
+        return CheckReport(check(self.profile, {**budget} if isinstance(budget, dict) else {}))
 
     def counted(self, flops: Flops) -> Profile:
         """The profile, with its float operations counted by these rules."""
