@@ -1,0 +1,302 @@
+"""Makes models before and after one change, as `tfprof diff` compares them.
+
+    python tests/data/make/pairs.py [OUT_DIR]        (needs tensorflow and tf-keras; takes a minute)
+    python tests/data/make/pairs.py [OUT_DIR] --case release     (with another TensorFlow)
+
+    mlp/            two dense layers that train: graph, op log and eight traced steps
+    mlp_wide/       the same with a first layer of 96 units in place of 64
+    mlp_renamed/    the same as mlp/ with a scope `backbone` in place of `encoder`
+    cnn/            a SavedModel of Keras with two convolutions and a dense layer
+    cnn_short/      the same without the second convolution
+    norm_steps/     a convolution and a batch norm of single operations
+    norm_fused/     the same with the batch norm as one operation
+    norm_folded/    that graph frozen, after TensorFlow's own optimizer
+    twin_v1/        a convolution and a dense layer as a graph of TensorFlow 1
+    twin_v2/        the same model of tf-keras as a SavedModel
+    release_2.16/   a model of Keras 3.3 as TensorFlow 2.16 saves it
+    release_2.21/   the same model of Keras 3.15 as TensorFlow 2.21 saves it
+
+Weights are not kept. Every case runs in a process of its own, as Keras numbers what it makes. For
+TensorFlow 2.16, make an environment of `tensorflow-cpu==2.16.*` and `keras==3.3.*`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import os
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+ROOT = Path(__file__).resolve().parents[3]
+OUT_DIR = ROOT / "tests" / "data" / "pairs"
+BATCH, FEATURES, UNITS, WIDE_UNITS, CLASSES = 32, 20, 64, 96, 10
+IMAGES, SIDE, COLOURS, FILTERS = 4, 16, 3, 8
+WARM_UP_STEPS, TRACED_STEPS = 20, 8
+SEED = 14
+
+Files = dict[str, bytes]
+
+
+def mlp() -> Files:
+    """Two dense layers."""
+    return _trained("encoder", UNITS)
+
+
+def mlp_wide() -> Files:
+    """The first of them wider."""
+    return _trained("encoder", WIDE_UNITS)
+
+
+def mlp_renamed() -> Files:
+    """In another scope."""
+    return _trained("backbone", UNITS)
+
+
+def _trained(scope: str, units: int) -> Files:
+    """Train with momentum, and trace the last steps."""
+    import numpy as np  # noqa: PLC0415
+    import tensorflow.compat.v1 as tf  # noqa: PLC0415
+
+    tf.disable_v2_behavior()  # reference variables, static graph
+    with tf.Graph().as_default() as graph, tf.Session(config=_as_written(tf)) as session:
+        tf.set_random_seed(SEED)
+        x = tf.placeholder(tf.float32, (BATCH, FEATURES), "x")
+        labels = tf.placeholder(tf.int32, (BATCH,), "labels")
+        with tf.variable_scope(scope):
+            hidden = tf.nn.relu(_dense(tf, "hidden", x, units))
+        with tf.variable_scope("head"):
+            logits = _dense(tf, "logits", hidden, CLASSES)
+            losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+            loss = tf.reduce_mean(losses, name="loss")
+        train = tf.train.MomentumOptimizer(0.1, 0.9).minimize(loss)
+        session.run(tf.global_variables_initializer())
+        random = np.random.default_rng(SEED)
+        feed = {
+            x: random.random((BATCH, FEATURES)),
+            labels: random.integers(0, CLASSES, BATCH),
+        }
+        files = {"graph.pb": _graph(graph), "tfprof_log": _op_log(tf, graph)}
+        for step in range(-WARM_UP_STEPS, TRACED_STEPS):
+            run, level = tf.RunMetadata(), tf.RunOptions.FULL_TRACE
+            session.run(train, feed, tf.RunOptions(trace_level=level), run)
+            if step >= 0:
+                kept = tf.RunMetadata(step_stats=run.step_stats)
+                files[f"run_meta_{step}"] = kept.SerializeToString(deterministic=True)
+    return files
+
+
+def _dense(tf: Any, name: str, x: Any, units: int) -> Any:
+    """A dense layer of reference variables."""
+    with tf.variable_scope(name):
+        kernel = tf.get_variable("kernel", (x.shape[1], units), use_resource=False)
+        bias = tf.get_variable("bias", (units,), use_resource=False)
+        return tf.nn.bias_add(tf.matmul(x, kernel), bias)
+
+
+def cnn() -> Files:
+    """Two convolutions."""
+    return _exported(["first", "second"])
+
+
+def cnn_short() -> Files:
+    """One of them."""
+    return _exported(["first"])
+
+
+def _exported(convolutions: list[str]) -> Files:
+    import keras  # noqa: PLC0415
+
+    layers = keras.layers
+    image = x = keras.Input((SIDE, SIDE, COLOURS), name="image")
+    for name in convolutions:
+        x = layers.Conv2D(FILTERS, 3, padding="same", activation="relu", name=name)(x)
+    x = layers.GlobalAveragePooling2D(name="pool")(x)
+    model = keras.Model(image, layers.Dense(CLASSES, name="classes")(x), name="cnn")
+    return _saved(model.export)
+
+
+def norm_steps() -> Files:
+    """A batch norm of single operations."""
+    return {"graph.pb": _graph(_normed(fused=False).graph)}
+
+
+def norm_fused() -> Files:
+    """A batch norm that is one operation."""
+    return {"graph.pb": _graph(_normed(fused=True).graph)}
+
+
+def norm_folded() -> Files:
+    """Variables become constants, and the optimizer folds what is constant."""
+    from tensorflow.core.protobuf import config_pb2, meta_graph_pb2  # noqa: PLC0415
+    from tensorflow.python.framework.convert_to_constants import (  # noqa: PLC0415
+        convert_variables_to_constants_v2,
+    )
+    from tensorflow.python.grappler import tf_optimizer  # noqa: PLC0415
+
+    frozen = convert_variables_to_constants_v2(_normed(fused=True))
+    meta = meta_graph_pb2.MetaGraphDef(graph_def=frozen.graph.as_graph_def(add_shapes=True))
+    fetches = meta.collection_def["train_op"].node_list.value
+    fetches.extend(output.name for output in frozen.outputs)
+    config = config_pb2.ConfigProto()
+    config.graph_options.rewrite_options.optimizers.extend(["constfold", "remap", "dependency"])
+    optimized = tf_optimizer.OptimizeGraph(config, meta)
+    return {"graph.pb": optimized.SerializeToString(deterministic=True)}
+
+
+def _normed(*, fused: bool) -> Any:
+    """A function for four images, in inference."""
+    import tensorflow as tf  # noqa: PLC0415
+    import tf_keras  # noqa: PLC0415
+
+    tf_keras.utils.set_random_seed(SEED)
+    layers = tf_keras.layers
+    image = tf_keras.Input((SIDE, SIDE, COLOURS), batch_size=IMAGES, name="image")
+    x = layers.Conv2D(FILTERS, 3, padding="same", use_bias=False, name="conv")(image)
+    x = layers.BatchNormalization(fused=fused, name="norm")(x)
+    model = tf_keras.Model(image, layers.ReLU(name="relu")(x), name="net")
+    function = tf.function(lambda image: model(image, training=False))
+    return function.get_concrete_function(
+        tf.TensorSpec((IMAGES, SIDE, SIDE, COLOURS), name="image")
+    )
+
+
+def twin_v1() -> Files:
+    """A graph as programs of TensorFlow 1 build it."""
+    import tensorflow.compat.v1 as tf  # noqa: PLC0415
+
+    tf.disable_v2_behavior()
+    with tf.Graph().as_default() as graph:
+        image = tf.placeholder(tf.float32, (IMAGES, SIDE, SIDE, COLOURS), "image")
+        with tf.variable_scope("conv"):
+            kernel = tf.get_variable("kernel", (3, 3, COLOURS, FILTERS), use_resource=False)
+            bias = tf.get_variable("bias", (FILTERS,), use_resource=False)
+            x = tf.nn.conv2d(image, kernel, strides=1, padding="SAME", name="Conv2D")
+            x = tf.nn.relu(tf.nn.bias_add(x, bias))
+        x = tf.reshape(x, (IMAGES, -1), name="flatten")
+        tf.nn.softmax(_dense(tf, "dense", x, CLASSES))
+        return {"graph.pb": _graph(graph), "tfprof_log": _op_log(tf, graph)}
+
+
+def twin_v2() -> Files:
+    """The same model of tf-keras."""
+    import tf_keras  # noqa: PLC0415
+
+    layers = tf_keras.layers
+    model = tf_keras.Sequential(
+        [
+            tf_keras.Input((SIDE, SIDE, COLOURS), batch_size=IMAGES, name="image"),
+            layers.Conv2D(FILTERS, 3, padding="same", activation="relu", name="conv"),
+            layers.Flatten(name="flatten"),
+            layers.Dense(CLASSES, activation="softmax", name="dense"),
+        ],
+        name="net",
+    )
+    return _saved(model.export)
+
+
+def release() -> Files:
+    """A model of layers of many kinds, as this release of TensorFlow saves it."""
+    import keras  # noqa: PLC0415
+
+    layers = keras.layers
+    image = keras.Input((SIDE, SIDE, COLOURS), name="image")
+    x = layers.Conv2D(FILTERS, 3, padding="same", use_bias=False, name="conv")(image)
+    x = layers.ReLU(name="relu")(layers.BatchNormalization(name="norm")(x))
+    x = layers.DepthwiseConv2D(3, padding="same", name="depthwise")(x)
+    x = layers.MaxPooling2D(name="pool")(x)
+    x = layers.Reshape((SIDE * SIDE // 4, FILTERS), name="rows")(x)
+    x = layers.LSTM(UNITS, name="lstm")(x)
+    x = layers.LayerNormalization(name="layer_norm")(x)
+    x = layers.Dense(CLASSES, activation="softmax", name="classes")(x)
+    return _saved(keras.Model(image, x, name="net").export)
+
+
+CASES: Mapping[str, Callable[[], Files]] = {
+    case.__name__: case
+    for case in (
+        *(mlp, mlp_wide, mlp_renamed, cnn, cnn_short),
+        *(norm_steps, norm_fused, norm_folded, twin_v1, twin_v2, release),
+    )
+}
+
+
+def main() -> None:
+    """Make every case, or the one that is named, in this process."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("out_dir", nargs="?", type=Path, default=OUT_DIR, metavar="OUT_DIR")
+    parser.add_argument("--case", choices=CASES)
+    asked = parser.parse_args()
+    if asked.case is None:
+        environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
+        for case in CASES:
+            command = [sys.executable, __file__, str(asked.out_dir), "--case", case]
+            subprocess.run(command, check=True, env=environment)
+        return
+    folder = asked.out_dir / _folder(asked.case)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in CASES[asked.case]().items():
+        packed = gzip.compress(content, 9, mtime=0)
+        (folder / f"{name}.gz").write_bytes(packed)
+        print(f"{folder.name}/{name}.gz: {len(content):,} bytes, packed {len(packed):,}")
+
+
+def _folder(case: str) -> str:
+    """A release has its number in its name."""
+    if case != release.__name__:
+        return case
+    import tensorflow as tf  # noqa: PLC0415
+
+    return f"release_{'.'.join(tf.__version__.split('.')[:2])}"
+
+
+def _saved(export: Callable[[str], object]) -> Files:
+    """The graph of a SavedModel."""
+    with tempfile.TemporaryDirectory() as folder:
+        export(folder)
+        return {"saved_model.pb": Path(folder, "saved_model.pb").read_bytes()}
+
+
+def _graph(graph: Any) -> bytes:
+    return bytes(graph.as_graph_def(add_shapes=True).SerializeToString(deterministic=True))
+
+
+def _op_log(tf: Any, graph: Any) -> bytes:
+    """The op log TensorFlow writes for the graph, without the paths of this machine."""
+    from source_text import with_source_text  # noqa: PLC0415
+
+    with tempfile.TemporaryDirectory() as folder:
+        tf.profiler.write_op_log(graph, folder)
+        log = tf.profiler.OpLogProto.FromString(Path(folder, "tfprof_log").read_bytes())
+    for file_id in {trace.file_id for entry in log.log_entries for trace in entry.code_def.traces}:
+        log.id_to_string[file_id] = _relative(Path(log.id_to_string[file_id]))
+    return bytes(with_source_text(log).SerializeToString(deterministic=True))
+
+
+def _relative(file: Path) -> str:
+    """The file as seen from where it is installed."""
+    # Installed packages first: they may live in an environment inside the project's own folder.
+    for home in (Path(sysconfig.get_path("platlib")), ROOT):
+        if file.is_relative_to(home):
+            return file.relative_to(home).as_posix()
+    message = f"code trace of a file outside the project and TensorFlow: {file}"
+    raise ValueError(message)
+
+
+def _as_written(tf: Any) -> Any:
+    """A session that runs the graph as it is written: no node merged, folded, fused or renamed."""
+    config = tf.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
+    config.graph_options.optimizer_options.opt_level = tf.OptimizerOptions.L0
+    config.graph_options.rewrite_options.disable_meta_optimizer = True
+    return config
+
+
+if __name__ == "__main__":
+    main()
