@@ -82,13 +82,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def tfprof_check() -> Check:
-    """Fails the test unless a model keeps its bounds: tfprof_check(model, params="<= 25.6M")."""
+    """Call it with a model and bounds: the test fails unless the model keeps them."""
     return Check()
 
 
 @pytest.fixture(scope="session")
 def tfprof_budget(pytestconfig: pytest.Config) -> Budget:
-    """Fails the test unless a model keeps the project's budgets: tfprof_budget.check(model)."""
+    """Call its method check with a model: the test fails unless the model keeps the budget file."""
     return Budget(pytestconfig.rootpath / str(pytestconfig.getini(_OPTION)))
 
 
