@@ -1,5 +1,7 @@
 """What changed between two profiles.
 
+align_rows      which rows are the same, as one tree
+diff            the rows that changed, with the numbers of both sides
 match_nodes     which nodes are the same
 renamed         one profile in the names of the other
 """

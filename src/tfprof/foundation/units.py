@@ -9,7 +9,7 @@ no unit prefix. A number becomes a double before it is divided, as in C. Means a
 fleet are doubles: 0.25us, 12us.
 
 Of our own: `?` is an unknown number, `≥ 12` a lower bound, `1 row` and `1,200 rows` are counts,
-`+1.00k` is a difference, `+10.2%` what a ratio changes.
+`+1.00k` is a difference, `+10.2%` what a ratio changes, `+12 ?` may be more or less.
 """
 
 from __future__ import annotations
@@ -91,3 +91,8 @@ def change(ratio: float) -> str:
 def at_least(number: str) -> str:
     """The text of a number that is a lower bound; an unknown one stays unknown."""
     return number if number == UNKNOWN else f"≥ {number}"
+
+
+def unsure(number: str) -> str:
+    """The text of a number that may be larger or smaller."""
+    return number if number in ("", UNKNOWN) else f"{number} {UNKNOWN}"

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from tfprof.read.checkpoint import Checkpoint
     from tfprof.results.advice_report import AdviceReport
     from tfprof.results.check_report import CheckReport
+    from tfprof.results.diff_report import DiffReport
     from tfprof.results.explain_report import ExplainReport
     from tfprof.results.overview_report import OverviewReport
     from tfprof.results.page_report import PageReport
@@ -156,6 +157,14 @@ class Loaded:
     def report(self, view: str, query: Query) -> Report:
         """The report of a view that *query* asks for."""
         return Report(answer(self.profile, view, query), self.checkpoint, self.profile)
+
+    def diff(self, new: Loaded, view: str = "scope", **options: object) -> DiffReport:
+        """What changed from this profile to *new*: the rows of a view whose numbers differ."""
+        from tfprof.compare.diff import diff_profiles  # noqa: PLC0415 - only diffs need it
+        from tfprof.results.diff_report import DiffReport  # noqa: PLC0415
+
+        asked = {"era": self.era, **options}
+        return DiffReport(diff_profiles(self.profile, new.profile, view, asked))
 
     def advice(self) -> AdviceReport:
         """What all checkers find."""

@@ -59,6 +59,8 @@ class Column:
     whole: float = 0  # what its values are shares of; 0: people see no shares
     yields: bool = False  # the first to be left out where the screen is narrow
     running: bool = False  # a value includes those of all rows that follow
+    unsure: Bool | None = None  # the rows whose value may be larger or smaller; None: none can be
+    absent: str = units.UNKNOWN  # what people read where there is no value
 
     def data(self, rows: slice) -> list[Any]:
         """The values of *rows* as plain Python objects; None for a lower bound of 0."""
@@ -85,6 +87,9 @@ class Column:
         if self.lower is not None:
             for row in np.flatnonzero(self.lower[rows]).tolist():
                 cells[row] = units.at_least(cells[row])
+        if self.unsure is not None:
+            for row in np.flatnonzero(self.unsure[rows]).tolist():
+                cells[row] = units.unsure(cells[row])
         if self.accounted is not None:
             for row in np.flatnonzero(~self.accounted[rows]).tolist():
                 cells[row] = NOT_ACCOUNTED
@@ -96,7 +101,7 @@ class Column:
         values = self.data(rows)
         if self.unit is None:
             return [flat(self.kind, value) for value in values]
-        known = {value: units.UNKNOWN if value is None else self.unit(value) for value in {*values}}
+        known = {value: self.absent if value is None else self.unit(value) for value in {*values}}
         return [known[value] for value in values]
 
     def shares(self, rows: slice) -> list[float | None]:
@@ -238,7 +243,8 @@ class Table:
 
 def incomplete_column(columns: Sequence[Column]) -> Column:
     """For data: the names of those *columns* whose value in a row is a lower bound, or unknown."""
-    bounded = [(column.name, column.lower) for column in columns if column.lower is not None]
+    marks = ((column.name, column.lower, column.unsure) for column in columns)
+    bounded = [(name, rows) for name, *either in marks for rows in either if rows is not None]
 
     def names(rows: slice) -> list[list[str]]:
         marks = [lower[rows].tolist() for _, lower in bounded]

@@ -1,0 +1,241 @@
+"""diff_profiles(base, new, view, options) → Diff: what changed, row by row, in one of the views.
+
+    base ─► renamed ─► answer ─┐
+       match_nodes             ├─► align ─► the rows of both ─► changed and displayed ─► order
+    new ─────────────► answer ─┘
+
+Each side is answered as if it were alone, so every number here is one of a single report. A row is
+displayed if one of the answers displays it and a selected number of it differs, or that of a
+displayed row below it. Differences wrap at 64 bits, as totals do: the laws hold for every profile.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tfprof.columns.frozen import Frozen
+from tfprof.columns.strings import Strings
+from tfprof.columns.unique import marked
+from tfprof.compare.align_rows import align
+from tfprof.compare.match_nodes import match_nodes
+from tfprof.compare.renamed import renamed
+from tfprof.errors import UsageError
+from tfprof.foundation.lazy_dataclasses import dataclass, replace
+from tfprof.query.answer import answer
+from tfprof.query.counted import DEFINED
+from tfprof.query.defaults import fitted_options, fitted_query
+from tfprof.tables.fields import METRICS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tfprof.columns.strings import I64, Bool
+    from tfprof.columns.tree import Tree
+    from tfprof.compare.align_rows import Aligned
+    from tfprof.compare.match_nodes import Matches
+    from tfprof.model import Profile
+    from tfprof.query.counted import Answer
+    from tfprof.query.query import Query
+
+STATUS = ("same", "changed", "added", "removed", "renamed")
+_SAME, _CHANGED, _ADDED, _REMOVED, _RENAMED = range(len(STATUS))
+
+
+@dataclass(frozen=True, eq=False)
+class Diff(Frozen):
+    """The displayed rows, each with the numbers of both sides; 0 where a side lacks the row."""
+
+    base: Answer  # in the names of new
+    new: Answer
+    base_profile: Profile  # in its own names
+    matches: Matches
+    aligned: Aligned  # every counted row of both sides
+    tree: Tree  # of the displayed rows
+    row: I64  # the row of `aligned` of each displayed row
+
+    def __len__(self) -> int:
+        return len(self.tree)
+
+    @property
+    def view(self) -> str:
+        """The name of the view."""
+        return self.new.view.name
+
+    @property
+    def query(self) -> Query:
+        """The query that both sides answer."""
+        return self.new.query
+
+    @property
+    def all_rows(self) -> Diff:
+        """The same over every counted row of both sides, in drawing order."""
+        every = np.arange(len(self.aligned.tree))
+        return replace(self, tree=self.aligned.tree, row=every)
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The selected numbers."""
+        return metrics_of(self.new)
+
+    @property
+    def base_row(self) -> I64:
+        """The counted row of the base answer for each row; -1: only in new."""
+        return self.aligned.base[self.row]
+
+    @property
+    def new_row(self) -> I64:
+        """The counted row of the new answer for each row; -1: only in base."""
+        return self.aligned.new[self.row]
+
+    @property
+    def label(self) -> Strings:
+        """The name of each row; where both sides have the row, its name in new."""
+        base, new = (_labels(side) for side in (self.base, self.new))
+        at = np.where(self.new_row >= 0, self.new_row, len(new) + self.base_row)
+        return Strings.concat([new, base]).take(at)
+
+    def own(self, metric: str) -> tuple[I64, I64]:
+        """(base, new): the metric of each row alone."""
+        return (
+            _at(self.base.counted.own(metric), self.base_row),
+            _at(self.new.counted.own(metric), self.new_row),
+        )
+
+    def total(self, metric: str) -> tuple[I64, I64]:
+        """(base, new): the metric of each row and all below it; in op view that of the type."""
+        return (
+            _at(_totals(self.base, metric), self.base_row),
+            _at(_totals(self.new, metric), self.new_row),
+        )
+
+    def difference(self, metric: str) -> I64:
+        """What `total` is more in new than in base."""
+        base, new = self.total(metric)
+        return new - base
+
+    def lower_bounds(self, metric: str) -> tuple[Bool, Bool]:
+        """(base, new): whether each total is a lower bound; then their difference is unknown."""
+        return (
+            _at(_bounds(self.base, metric), self.base_row),
+            _at(_bounds(self.new, metric), self.new_row),
+        )
+
+    @property
+    def status(self) -> I64:
+        """A row of STATUS for each row."""
+        status = np.where(_changed(self), _CHANGED, _SAME)
+        status[self.base_row < 0] = _ADDED
+        status[self.new_row < 0] = _REMOVED
+        return status
+
+
+def diff_profiles(
+    base: Profile, new: Profile, view: str, options: Mapping[str, Any] | None = None
+) -> Diff:
+    """What changed from *base* to *new*; *options* are those of the view."""
+    matches = match_nodes(base, new)
+    same_names = renamed(base, new, matches)
+    query = _query(same_names, new, options or {}, view)
+    before, after = answer(same_names, view, query), answer(new, view, query)
+    if not metrics_of(after):
+        raise UsageError("select names no number to compare, such as params")
+    aligned = align(before, after)
+    rows = np.arange(len(aligned.tree))
+    every = Diff(before, after, base, matches, aligned, aligned.tree, rows)
+    shown = _displayed(every)
+    tree, at = aligned.tree.keep_rows(shown), np.flatnonzero(shown)
+    displayed = replace(every, tree=tree, row=at)
+    key = _key(displayed)
+    if key is None:
+        return displayed
+    tree, old = tree.sort(key)
+    return replace(every, tree=tree, row=at[old])
+
+
+def metrics_of(side: Answer) -> tuple[str, ...]:
+    """The selected numbers that the view of an answer has."""
+    view, selected = side.view, [name for name in METRICS if name in side.query.select]
+    if "occurrence" in selected and view.groups:
+        selected.remove("occurrence")
+        selected += ["occurrence", DEFINED] if view.chain else []
+    return tuple(selected)
+
+
+def _query(base: Profile, new: Profile, options: Mapping[str, Any], view: str) -> Query:
+    """One query for both sides, whichever is which: what is left open fits what both have."""
+    fitted = [fitted_options(side, options, view) for side in (base, new)]
+    # Times only if both have runs, and rather more numbers than fewer.
+    chosen = min(fitted, key=lambda one: _preference(one.get("select", ())))
+    query = fitted_query(new, chosen, view)
+    return replace(query, left_open=query.left_open - {"max_depth"})  # its remark counts all rows
+
+
+def _preference(select: tuple[str, ...]) -> tuple[object, ...]:
+    return "micros" in select, -len(select), select
+
+
+def _displayed(every: Diff) -> Bool:
+    """Which of all rows to display."""
+    aligned = every.aligned
+    sides = (every.base, aligned.base), (every.new, aligned.new)
+    shown = np.zeros(len(every), np.bool_)
+    for side, at in sides:
+        shown |= _at(marked(side.counted_row, len(side.counted.tree)), at)
+    picked = shown & _changed(every)
+    holds = picked
+    for side, at in () if every.new.view.chain else sides:
+        # Which rows hold others depends on the side where the view follows inputs.
+        mine = np.zeros(len(side.counted.tree), np.bool_)
+        mine[at[at >= 0]] = picked[at >= 0]
+        holds = holds | _at(side.counted.tree.holds(mine), at)
+    shown &= holds
+    shown[0] = True
+    return shown
+
+
+def _changed(diff: Diff) -> Bool:
+    """Whether a selected number of each row differs."""
+    changed = np.zeros(len(diff), np.bool_)
+    for metric in diff.metrics:
+        for base, new in (diff.own(metric), diff.total(metric)):
+            changed |= base != new
+    return changed
+
+
+def _key(diff: Diff) -> Any | None:  # noqa: ANN401 - a column of any type
+    """What to sort siblings by; None: they stay in drawing order."""
+    by = diff.query.order_by
+    if by is None or by == "depth":
+        return None
+    if by == "name":
+        return diff.label.rank()
+    # The smallest number is its own absolute value, which is right without a sign.
+    return ~np.abs(diff.difference(DEFINED if by == "occurrence" else by)).view(np.uint64)
+
+
+def _totals(side: Answer, metric: str) -> I64:
+    if not side.view.chain:
+        return side.counted.total(metric)
+    column = side.counted.own(metric).copy()
+    column[0] = side.counted.total(metric)[0]
+    return column
+
+
+def _bounds(side: Answer, metric: str) -> Bool:
+    """Whether the total of each counted row is a lower bound; in op view that of the type."""
+    rows = np.arange(len(side.counted.tree))
+    own, total = replace(side, tree=side.counted.tree, counted_row=rows).lower_bounds(metric)
+    if own is None or total is None:
+        return np.zeros(rows.size, np.bool_)
+    return np.where(rows > 0, own, total) if side.view.chain else total
+
+
+def _labels(side: Answer) -> Strings:
+    return side.drawing.label.take(side.counted.row)
+
+
+def _at(column: Any, rows: I64) -> Any:  # noqa: ANN401 - of numbers or marks
+    """The values of *rows*; 0 where the row is -1."""
+    return np.where(rows >= 0, column[rows], column.dtype.type(0))

@@ -1,0 +1,214 @@
+"""DiffReport: what changed between two profiles, as text or data.
+
+    name      status   base_params  new_params  difference_params  ratio_params
+    _TFProf…  changed           24          30                  6          1.25
+      w       changed           12          18                  6           1.5
+      b       removed           12           0                -12           0.0
+      c       added              0          12                 12          None
+
+Numbers are totals, in op view those of a type. The difference of numbers that do not count
+everything is marked: nobody knows what it is.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from tfprof.compare.diff import STATUS
+from tfprof.foundation import units
+from tfprof.foundation.lazy_dataclasses import dataclass
+from tfprof.model import Note, own_notes
+from tfprof.results.report_table import query_options
+from tfprof.results.result import Result
+from tfprof.results.table import Column, Hidden, Table, incomplete_column
+from tfprof.tables.fields import FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tfprof.compare.diff import Diff
+
+SCHEMA: Final = "tfprof.diff/1"
+
+
+_RULES: Final = {
+    "name": "by name",
+    "scope renamed": "by renamed scope",
+    "suffix": "by shifted suffix",
+    "structure": "by structure",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DiffReport(Result):
+    """The rows that changed, with the numbers of both sides."""
+
+    diff: Diff
+
+    def __len__(self) -> int:
+        return len(self.diff)
+
+    @cached_property
+    def totals(self) -> dict[str, dict[str, Any]]:
+        """The total of each number: base, new, difference, ratio, and whether all is counted."""
+        diff, totals = self.diff, {}
+        for metric in diff.metrics:
+            base, new = (int(column[0]) for column in diff.total(metric))
+            incomplete = any(bool(lower[0]) for lower in diff.lower_bounds(metric))
+            totals[_name(metric)] = {
+                "base": base,
+                "new": new,
+                "difference": int(diff.difference(metric)[0]),
+                "ratio": new / base if base else None,
+                "incomplete": incomplete,
+            }
+        return totals
+
+    @property
+    def headline(self) -> str:
+        """One line: each total on both sides, and how much it changed."""
+        return ", ".join(map(self._headline, self.diff.metrics))
+
+    def _headline(self, metric: str) -> str:
+        total, unit = self.totals[_name(metric)], _unit(metric)
+        texts = [unit(total[side]) for side in ("base", "new")]
+        for at, lower in enumerate(self.diff.lower_bounds(metric)):
+            texts[at] = units.at_least(texts[at]) if lower[0] else texts[at]
+        if total["difference"] == 0:
+            known = ", as far as it is counted" if total["incomplete"] else ""
+            return f"{_name(metric)} {texts[1]} (unchanged{known})"
+        share = "new" if total["ratio"] is None else units.change(total["ratio"])
+        share = units.unsure(share) if total["incomplete"] else share
+        return f"{_name(metric)} {' → '.join(texts)} ({share})"
+
+    def make_table(self) -> Table:
+        """The rows as a Table, from which data formats are written."""
+        diff = self.diff
+        columns = [*self._placing(), *(c for metric in diff.metrics for c in self._numbers(metric))]
+        if any(column.lower is not None for column in columns):
+            columns.append(incomplete_column(columns))
+        return Table(
+            f"what changed in {diff.view} view",
+            SCHEMA,
+            tuple(columns),
+            len(diff),
+            tree="" if diff.new.view.chain else "depth",
+            facts=self._facts(),
+            notes=self.notes,
+            hiding=self._hidden,
+        )
+
+    def _placing(self) -> Iterator[Column]:
+        tree, status = self.diff.tree, self.diff.status
+
+        def parents(rows: slice) -> list[int | None]:
+            return [None if row < 0 else row for row in tree.parent[rows].tolist()]
+
+        yield Column("row", "number", range(len(tree)), placing=True)
+        yield Column("parent", "number", parents, placing=True)
+        yield Column("depth", "number", tree.depth, placing=True)
+        yield Column("name", "text", self.diff.label, heading="node name", placing=True)
+        yield Column("status", "text", lambda rows: [STATUS[one] for one in status[rows].tolist()])
+
+    def _numbers(self, metric: str) -> Iterator[Column]:
+        diff, name, unit = self.diff, _name(metric), _unit(metric)
+        (base, new), (own_base, own_new) = diff.total(metric), diff.own(metric)
+        lower_base, lower_new = diff.lower_bounds(metric)
+        bounds: tuple[Any, Any] = lower_base, lower_new
+        unsure: Any = lower_base | lower_new
+        if not unsure.any():
+            bounds, unsure = (None, None), None
+
+        def ratios(rows: slice) -> list[float | None]:
+            pairs = zip(base[rows].tolist(), new[rows].tolist(), strict=True)
+            return [after / before if before else None for before, after in pairs]
+
+        change = partial(units.signed, unit=unit)
+        yield Column(f"base_{name}", "number", base, unit, f"base {name}", lower=bounds[0])
+        yield Column(f"new_{name}", "number", new, unit, f"new {name}", lower=bounds[1])
+        yield Column(f"difference_{name}", "number", new - base, change, unsure=unsure)
+        yield Column(f"ratio_{name}", "real", ratios, units.change, unsure=unsure, absent="")
+        own = own_new - own_base
+        yield Column(f"own_difference_{name}", "number", own, change, placing=True, unsure=unsure)
+
+    def _facts(self) -> dict[str, Any]:
+        diff = self.diff
+        sides = {"base": diff.base_profile, "new": diff.new.profile}
+        return {
+            "view": diff.view,
+            "query": query_options(diff.query),
+            "steps": {side: [one.number for one in p.steps] for side, p in sides.items()},
+            "totals": self.totals,
+            "matches": {**diff.matches.by, **dict(zip(("base", "new"), self._alone, strict=True))},
+        }
+
+    @property
+    def _alone(self) -> tuple[int, int]:
+        """How many nodes are only in base, and how many only in new."""
+        matches = self.diff.matches
+        both = (matches.new_of_base, matches.base_of_new)
+        base, new = (int(np.count_nonzero(other < 0)) for other in both)
+        return base, new
+
+    @property
+    def matching(self) -> str:
+        """How the nodes of both sides were matched, as a sentence."""
+        by = {rule: count for rule, count in self.diff.matches.by.items() if count}
+        pairs = [f"{count:,} {_RULES[rule]}" for rule, count in by.items()]
+        base, new = self._alone
+        alone = f"{base:,} only in base, {new:,} only in new"
+        return f"nodes matched: {', '.join(pairs) or 'none'}; {alone}"
+
+    @property
+    def coverage(self) -> tuple[Note, ...]:
+        """What the numbers of each side leave out."""
+        sides = (self.diff.base, self.diff.new)
+        return own_notes(_by_side(*([str(side.flops)] if side.flops else [] for side in sides)))
+
+    @cached_property
+    def own_notes(self) -> tuple[Note, ...]:
+        """Notes about the difference, not about what was read."""
+        sides = ([str(note) for note in side.notes] for side in (self.diff.base, self.diff.new))
+        return (*self.coverage, *own_notes([*_by_side(*sides), *self._unsure(), self.matching]))
+
+    def _unsure(self) -> Iterator[str]:
+        names = [name for name, total in self.totals.items() if total["incomplete"]]
+        if names:
+            counted = f"not all {' and '.join(names)} are counted"
+            yield f"{counted}: a difference with ? is that of the counted part"
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was missing, skipped or repaired on either side, and about the difference."""
+        sides = (self.diff.base_profile, self.diff.new.profile)
+        read = _by_side(*([str(note) for note in side.notes] for side in sides))
+        return (*own_notes(read), *self.own_notes)
+
+    def _hidden(self) -> Hidden:
+        return Hidden()
+
+    def __repr__(self) -> str:
+        rows = units.plural(len(self) - 1, "row")
+        return f"<DiffReport of {self.diff.view} view: {rows}; {self.headline}>"
+
+
+def _by_side(base: Sequence[str], new: Sequence[str]) -> list[str]:
+    """The texts of both sides, with the side where the other does not say the same."""
+    both = [text for text in new if text and text in base]
+    sides = (("base", base), ("new", new))
+    return both + [
+        f"{side}: {text}" for side, ts in sides for text in ts if text and text not in both
+    ]
+
+
+def _name(metric: str) -> str:
+    """The name of a number in columns."""
+    return "runs" if metric == "occurrence" else metric
+
+
+def _unit(metric: str) -> units.Format:
+    unit = FIELDS[metric].unit if metric in FIELDS else None
+    return unit or units.count
