@@ -106,6 +106,7 @@ class Oracle:
         self._timeout = timeout_seconds
         self._worker: _Worker | None = None
         self._loaded = False
+        self._held: object = None
 
     def __enter__(self) -> Oracle:  # noqa: PYI034 - Self is not in Python 3.10
         """Nothing to do on the way in."""
@@ -121,15 +122,25 @@ class Oracle:
             self._worker.close()
             self._worker = None
             self._loaded = False
+            self._held = None
+
+    def hold(self, graph: bytes, op_log: bytes, steps: Sequence[tuple[int, bytes]] = ()) -> None:
+        """As `load`, unless this is what was held last and has only been asked since."""
+        wanted = hash((graph, op_log, *steps))
+        if self._held != wanted:
+            self.load(graph, op_log, steps)
+            self._held = wanted
 
     def load(self, graph: bytes, op_log: bytes, steps: Sequence[tuple[int, bytes]] = ()) -> Loaded:
         """A profiler of this graph and op log, with these runs added in order."""
+        self._held = None
         (created, coverage), _, stderr = self._call("load", graph, op_log, list(steps))
         self._loaded = created
         return Loaded(coverage, _text(stderr), created)
 
     def load_profile(self, profile: bytes) -> Loaded:
         """A profiler of a saved profile."""
+        self._held = None
         path = self._started().folder / "PROFILE"
         path.write_bytes(profile)
         try:
@@ -143,6 +154,7 @@ class Oracle:
         self, step: int, run_metadata: bytes, graph: bytes = b"", op_log: bytes = b""
     ) -> Loaded:
         """One more run, as between two commands of a session."""
+        self._held = None
         arguments = (step, run_metadata, graph, op_log)
         coverage, _, stderr = self._call_loaded("add_step", *arguments)
         return Loaded(coverage, _text(stderr))

@@ -88,8 +88,9 @@ def files_loaded(files: ProfileFiles) -> Profile:
     return tfprof.load(str(files.graph), runs, str(files.op_log)).profile
 
 
+@lru_cache(maxsize=16)
 def wire_of(path: Path) -> bytes:
-    """A file's message in wire format, whatever it is stored as."""
+    """The message of a file that never changes in wire format, whatever it is stored as."""
     data = content(path)
     message = _MESSAGES[path.name.split("_")[0].split(".")[0]]
     if path.suffix == ".pbtxt" or ".pbtxt." in path.name:

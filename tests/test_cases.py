@@ -70,7 +70,7 @@ def test_the_command_prints_it(
 def test_the_original_prints_it(golden: Golden, oracle: Oracle) -> None:
     view, options = golden.query()
     steps = [(step, wire_of(run)) for step, run in enumerate(golden.profile.runs)]
-    oracle.load(wire_of(golden.profile.graph), wire_of(golden.profile.op_log), steps)
+    oracle.hold(wire_of(golden.profile.graph), wire_of(golden.profile.op_log), steps)
     defaults = {name: OPTIONS[name].default for name in NOW.block}
     asked = {name: value for name, value in options.items() if name in NOW.block}
     theirs = oracle.ask(view, {**defaults, **asked}).report.decode()

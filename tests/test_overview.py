@@ -110,7 +110,7 @@ def test_without_a_run_there_is_no_time_and_the_model_counts() -> None:
 
 def test_numbers_are_those_of_the_original(oracle: Oracle) -> None:
     steps = [(step, wire_of(run)) for step, run in enumerate(RESNET.runs)]
-    oracle.load(wire_of(RESNET.graph), wire_of(RESNET.op_log), steps)
+    oracle.hold(wire_of(RESNET.graph), wire_of(RESNET.op_log), steps)
     select = {"select": ["micros", "bytes", "params", "float_ops"]}
     root = tfprof.GraphNodeProto.FromString(oracle.ask("scope", select).result)
     trainable = {**select, "account_type_regexes": ["_trainable_variables"]}
