@@ -2,6 +2,7 @@
 
 align_rows      which rows are the same, as one tree
 diff            the rows that changed, with the numbers of both sides
+hidden_changes  the rows that changed and are not displayed
 match_nodes     which nodes are the same
 renamed         one profile in the names of the other
 """

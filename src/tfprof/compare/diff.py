@@ -76,7 +76,7 @@ class Diff(Frozen):
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The selected numbers."""
+        """The selected numbers; first the one that rows are ordered by."""
         return metrics_of(self.new)
 
     @property
@@ -123,9 +123,32 @@ class Diff(Frozen):
         )
 
     @property
+    def changed(self) -> Bool:
+        """Whether a selected number of each row differs."""
+        changed = np.zeros(len(self), np.bool_)
+        for metric in self.metrics:
+            for base, new in (self.own(metric), self.total(metric)):
+                changed |= base != new
+        return changed
+
+    @property
+    def old_name(self) -> Strings:
+        """The name that the graph node of each row has in base; empty where it is the same."""
+        names = self.base_profile.nodes.name
+        if self.new.view.groups or names is self.base.profile.nodes.name:
+            return self.label.where(np.zeros(len(self), np.bool_))
+        node = np.where(
+            self.base_row >= 0, self.base.drawing.node[self.base.counted.row[self.base_row]], -1
+        )
+        named = names.take(node)
+        rows = np.arange(len(self))
+        return named.where((node >= 0) & ~named.same(rows, self.label, rows))
+
+    @property
     def status(self) -> I64:
         """A row of STATUS for each row."""
-        status = np.where(_changed(self), _CHANGED, _SAME)
+        status = np.where(self.changed, _CHANGED, _SAME)
+        status[self.old_name.length > 0] = _RENAMED
         status[self.base_row < 0] = _ADDED
         status[self.new_row < 0] = _REMOVED
         return status
@@ -160,7 +183,7 @@ def metrics_of(side: Answer) -> tuple[str, ...]:
     if "occurrence" in selected and view.groups:
         selected.remove("occurrence")
         selected += ["occurrence", DEFINED] if view.chain else []
-    return tuple(selected)
+    return tuple(sorted(selected, key=lambda name: name != side.query.order_by))
 
 
 def _query(base: Profile, new: Profile, options: Mapping[str, Any], view: str) -> Query:
@@ -183,7 +206,7 @@ def _displayed(every: Diff) -> Bool:
     shown = np.zeros(len(every), np.bool_)
     for side, at in sides:
         shown |= _at(marked(side.counted_row, len(side.counted.tree)), at)
-    picked = shown & _changed(every)
+    picked = shown & every.changed
     holds = picked
     for side, at in () if every.new.view.chain else sides:
         # Which rows hold others depends on the side where the view follows inputs.
@@ -193,15 +216,6 @@ def _displayed(every: Diff) -> Bool:
     shown &= holds
     shown[0] = True
     return shown
-
-
-def _changed(diff: Diff) -> Bool:
-    """Whether a selected number of each row differs."""
-    changed = np.zeros(len(diff), np.bool_)
-    for metric in diff.metrics:
-        for base, new in (diff.own(metric), diff.total(metric)):
-            changed |= base != new
-    return changed
 
 
 def _key(diff: Diff) -> Any | None:  # noqa: ANN401 - a column of any type

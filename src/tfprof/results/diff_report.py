@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tfprof.compare.diff import STATUS
+from tfprof.compare.hidden_changes import hidden_changes
 from tfprof.foundation import units
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.model import Note, own_notes
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 SCHEMA: Final = "tfprof.diff/1"
 
 
+_MARKS: Final = {"added": "+", "removed": "-"}
+_MOST_UNFOLDED: Final = 20  # rows that Markdown shows at once
 _RULES: Final = {
     "name": "by name",
     "scope renamed": "by renamed scope",
@@ -98,11 +101,15 @@ class DiffReport(Result):
             tree="" if diff.new.view.chain else "depth",
             facts=self._facts(),
             notes=self.notes,
-            hiding=self._hidden,
+            hiding=lambda: Hidden(*hidden_changes(diff)),
+            caveats=tuple(str(note) for note in self.own_notes),
+            headline=(self.headline,),
+            marks="status",
+            folded_after=_MOST_UNFOLDED,
         )
 
     def _placing(self) -> Iterator[Column]:
-        tree, status = self.diff.tree, self.diff.status
+        tree, status, old = self.diff.tree, self.diff.status, self.diff.old_name
 
         def parents(rows: slice) -> list[int | None]:
             return [None if row < 0 else row for row in tree.parent[rows].tolist()]
@@ -111,7 +118,11 @@ class DiffReport(Result):
         yield Column("parent", "number", parents, placing=True)
         yield Column("depth", "number", tree.depth, placing=True)
         yield Column("name", "text", self.diff.label, heading="node name", placing=True)
-        yield Column("status", "text", lambda rows: [STATUS[one] for one in status[rows].tolist()])
+        marks = np.array([_MARKS.get(name, "") for name in STATUS])[status].tolist()
+        names = np.array(STATUS)[status].tolist()
+        yield Column("status", "text", names, texts=marks, placing=True)
+        if old.length.any():
+            yield Column("base_name", "text", old, heading="name in base", fits=False)
 
     def _numbers(self, metric: str) -> Iterator[Column]:
         diff, name, unit = self.diff, _name(metric), _unit(metric)
@@ -186,9 +197,6 @@ class DiffReport(Result):
         sides = (self.diff.base_profile, self.diff.new.profile)
         read = _by_side(*([str(note) for note in side.notes] for side in sides))
         return (*own_notes(read), *self.own_notes)
-
-    def _hidden(self) -> Hidden:
-        return Hidden()
 
     def __repr__(self) -> str:
         rows = units.plural(len(self) - 1, "row")
