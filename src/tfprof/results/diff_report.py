@@ -94,7 +94,7 @@ class DiffReport(Result):
         if any(column.lower is not None for column in columns):
             columns.append(incomplete_column(columns))
         return Table(
-            f"what changed in {diff.view} view",
+            "",
             SCHEMA,
             tuple(columns),
             len(diff),
@@ -137,9 +137,17 @@ class DiffReport(Result):
             pairs = zip(base[rows].tolist(), new[rows].tolist(), strict=True)
             return [after / before if before else None for before, after in pairs]
 
-        change = partial(units.signed, unit=unit)
-        yield Column(f"base_{name}", "number", base, unit, f"base {name}", lower=bounds[0])
-        yield Column(f"new_{name}", "number", new, unit, f"new {name}", lower=bounds[1])
+        change, yields = partial(units.signed, unit=unit), metric != diff.metrics[0]
+        for side, total, lower in zip(("base", "new"), (base, new), bounds, strict=True):
+            yield Column(
+                f"{side}_{name}",
+                "number",
+                total,
+                unit,
+                f"{side} {name}",
+                lower=lower,
+                yields=yields,
+            )
         yield Column(f"difference_{name}", "number", new - base, change, unsure=unsure)
         yield Column(f"ratio_{name}", "real", ratios, units.change, unsure=unsure, absent="")
         own = own_new - own_base
