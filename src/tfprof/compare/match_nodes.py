@@ -11,10 +11,18 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tfprof.columns.frozen import Frozen
+from tfprof.compare.joint_graph import JointGraph
+from tfprof.compare.match_names import (
+    hash_without_suffixes,
+    last_part,
+    match_scopes,
+    match_suffixes,
+)
+from tfprof.compare.match_structure import match_structure
 from tfprof.foundation.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from tfprof.columns.strings import I64
+    from tfprof.columns.strings import I64, Strings
     from tfprof.model import Profile
 
 RULES: Final = ("name", "scope renamed", "suffix", "structure")
@@ -32,7 +40,34 @@ class Matches(Frozen):
 def match_nodes(base: Profile, new: Profile) -> Matches:
     """The nodes of both profiles that are the same; no node is in two pairs."""
     new_of_base = new.nodes.name.find(base.nodes.name)
+    named = np.flatnonzero(new_of_base >= 0)
+    by = dict.fromkeys(RULES, 0) | {"name": int(named.size)}
+    if named.size < min(len(base), len(new)):
+        found = _match_rest(base, new, named, new_of_base[named])
+        by |= _rules(base.nodes.name.take(found[0]), new.nodes.name.take(found[1]))
+        new_of_base[found[0]] = found[1]
     base_of_new = np.full(len(new), -1, np.int64)
     known = np.flatnonzero(new_of_base >= 0)
     base_of_new[new_of_base[known]] = known
-    return Matches(base_of_new, new_of_base, dict.fromkeys(RULES, 0) | {"name": int(known.size)})
+    return Matches(base_of_new, new_of_base, by)
+
+
+def _match_rest(base: Profile, new: Profile, named: I64, same: I64) -> tuple[I64, I64]:
+    """(base node, new node) of the pairs whose names differ."""
+    graph = JointGraph(base, new)
+    graph.pair(named, same + len(base))
+    rest = np.flatnonzero(graph.partner[: len(base)] < 0)
+    match_scopes(graph)
+    match_suffixes(graph)
+    match_structure(graph)
+    rest = rest[graph.partner[rest] >= 0]
+    rest = rest[graph.op[rest] == graph.op[graph.partner[rest]]]  # two types may have one hash
+    return rest, graph.partner[rest] - len(base)
+
+
+def _rules(base: Strings, new: Strings) -> dict[str, int]:
+    """How many of these pairs of names differ in what."""
+    suffix = hash_without_suffixes(base) == hash_without_suffixes(new)
+    scope = ~suffix & (last_part(base) == last_part(new))
+    counts = (suffix.sum(), scope.sum(), (~suffix & ~scope).sum())
+    return dict(zip(("suffix", "scope renamed", "structure"), map(int, counts), strict=True))
