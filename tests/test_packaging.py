@@ -139,3 +139,8 @@ def test_the_wheel_works_in_a_new_environment(built: Built, tmp_path: Path) -> N
     assert head == "# profile: resnet"
     words = command.removeprefix("# run: ").split()
     assert run(script, *words, f"{home}/sample", "--order_by=name", cwd=tmp_path) == golden
+    # pytest finds the plugin by its entry point.
+    run(python, "-m", "pip", "install", "--quiet", "pytest>=8", cwd=tmp_path)
+    within = f'tfprof_check("{home}/sample", params="<= 464154")'
+    (tmp_path / "test_size.py").write_text(f"def test_size(tfprof_check): {within}\n")
+    assert "1 passed" in run(python, "-m", "pytest", "-q", "-W", "error", cwd=tmp_path)
