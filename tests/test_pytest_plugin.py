@@ -160,7 +160,7 @@ def test_bounds_that_are_kept_pass(ran: Ran) -> None:
         ("test_too_large", ("params", "464,154", "464.1k")),
         ("test_a_scope_too_large", ("unit_3_1", "params", "73,984", "70k")),
         ("test_a_typo", ("'parms'", "did you mean 'params'?")),
-        ("test_nothing", ("no bound",)),
+        ("test_nothing", ("no bounds",)),
         ("test_no_such_file", ("no_such_model.keras",)),
         ("test_no_model", ("graph takes", "not int")),
         ("test_file_broken", ("params", "464,154", "strict.toml")),
