@@ -1,0 +1,108 @@
+"""What docs/check.md shows is what a reader gets who types it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+import yaml
+
+from test_pytest_plugin import run_pytest
+from tfprof import cli
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.xdist_group("keras_fit")  # one worker runs the example
+
+ROOT: Final = Path(__file__).parents[1]
+PAGE: Final = ROOT / "docs" / "check.md"
+TEXT: Final = PAGE.read_text(encoding="utf-8")
+BROKEN: Final = "exit code 1"  # what a comment behind a command says
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
+
+
+def yaml_file(name: str) -> Any:
+    (text,) = (block for block in blocks("yaml") if block.startswith(f"# {name}\n"))
+    return yaml.safe_load(text)
+
+
+def shown() -> Iterator[tuple[str, str]]:
+    """The commands in the blocks, each with the output below it, if there is any."""
+    for block in blocks("console"):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = part.partition("\n")
+            yield command, output.strip("\n")
+
+
+@pytest.fixture
+def here(
+    keras_fit: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """Commands run in a folder with the model of the example and the files of the page."""
+    shutil.copytree(keras_fit[1], tmp_path, dirs_exist_ok=True)
+    for block in blocks("toml"):
+        head, _, text = block.partition("\n")
+        (tmp_path / head.removeprefix("# ")).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("here")
+def test_commands_print_what_the_page_shows(
+    capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+) -> None:
+    """In the order of the page: what one writes, the next may read."""
+    text = TEXT
+    for command, output in shown():
+        program, *words = shlex.split(command, comments=True)
+        assert program == "tfprof"
+        assert cli.run(words) == (BROKEN in command), command
+        printed = capsys.readouterr().out.strip("\n")
+        if request.config.option.update:
+            text = text.replace(f"{command}\n{output}\n", f"{command}\n{printed}\n")
+        elif output:
+            assert printed == output, command
+    if text != TEXT:
+        PAGE.write_text(text, encoding="utf-8")
+
+
+@pytest.mark.usefixtures("here")
+def test_the_commands_of_the_workflow_work(capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copy("model.keras", "base.keras")  # which git shows there
+    steps = yaml_file(".github/workflows/budget.yml")["jobs"]["budget"]["steps"]
+    lines = [line for step in steps for line in step.get("run", "").splitlines()]
+    commands = [line.partition(" >>")[0] for line in lines if line.startswith("tfprof ")]
+    assert [command.split()[1] for command in commands] == ["check", "diff"]
+    for command in commands:
+        assert cli.run(shlex.split(command)[1:]) == 0, capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("here")
+def test_the_hook_of_pre_commit_works(capsys: pytest.CaptureFixture[str]) -> None:
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    ((asked,),) = (repo["hooks"] for repo in yaml_file(".pre-commit-config.yaml")["repos"])
+    assert asked["id"] == hook["id"]
+    assert not hook["pass_filenames"]
+    program, *words = shlex.split(hook["entry"])
+    assert program == "tfprof"
+    assert cli.run([*words, *asked["args"]]) == 0, capsys.readouterr().err
+    for name in ("budget.toml", "a/budget.lock", "model.keras", "export/saved_model.pb"):
+        assert re.search(hook["files"], name), name
+    for name in ("old_budget.toml", "model.py", "keras", "model.keras.md"):
+        assert not re.search(hook["files"], name), name
+
+
+def test_the_tests_pass(here: Path) -> None:
+    program = "def build_model():\n    return 'model.keras'\n\n\n" + "".join(blocks("python")[:1])
+    (here / "test_model.py").write_text(program, encoding="utf-8")
+    ran = run_pytest(here)
+    assert ran.code == 0, ran.out
+    assert "2 passed" in ran.out
