@@ -43,9 +43,7 @@ def shown() -> Iterator[tuple[str, str]]:
 
 
 @pytest.fixture
-def here(
-    keras_fit: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Path:
+def here(keras_fit: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Commands run in a folder with the model of the example and the files of the page."""
     shutil.copytree(keras_fit[1], tmp_path, dirs_exist_ok=True)
     for block in blocks("toml"):
