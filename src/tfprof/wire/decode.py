@@ -48,8 +48,9 @@ __all__ = [
 
 # Messages that advance together: so many that their positions and words stay in the CPU cache.
 _CHUNK = 1 << 15
-# With fewer messages than this, a plain loop is faster than NumPy operations.
-_FEW = 12
+# With fewer messages than this, a plain loop is faster than NumPy operations; of messages that
+# have more bytes than _LONG, with fewer than _FEW_LONG.
+_FEW, _FEW_LONG, _LONG = 12, 256, 1 << 11
 _FIELD_NUMBERS = 32
 _PART = 1 << 16
 
@@ -148,7 +149,8 @@ class _Scanner:
         near_end = (rows[late], at[late], stop[late])
         more[late] = False
         rows, at, stop = rows[more], at[more], stop[more]
-        while rows.size > _FEW:
+        few = _FEW_LONG if int((stop - at).sum()) > _LONG * rows.size else _FEW
+        while rows.size > few:
             step = self._tags.step(self._buffer, self._words, at, stop)
             if step is None:
                 step = self._checked_step(at, stop)
