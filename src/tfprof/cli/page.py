@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from tfprof.cli.fleet_inputs import names_fleet
 from tfprof.cli.overview import naming
-from tfprof.cli.result_commands import loading_notes
+from tfprof.cli.result_commands import load_files, loading_notes
 from tfprof.console.outcome import Outcome
 from tfprof.console.progress import Progress
 from tfprof.console.stdio import print_notes
 from tfprof.errors import UsageError
 from tfprof.foundation.arguments import magnitude
 from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.io.find_inputs import choose_inputs
 from tfprof.io.open_files import InputFile
 from tfprof.query.query import Query
+from tfprof.results.loaded import Loaded
 from tfprof.results.page_report import file_name
 from tfprof.results.result import deliver, with_loading_notes
-from tfprof.tables.command_options import NO_OPEN, OUTFILE, PEAK_BANDWIDTH, PEAK_FLOPS, PORT, SOURCE
+from tfprof.tables.command_options import (
+    BASE,
+    NO_OPEN,
+    OUTFILE,
+    PEAK_BANDWIDTH,
+    PEAK_FLOPS,
+    PORT,
+    SOURCE,
+)
 from tfprof.tables.formats import INPUTS
 from tfprof.tables.outputs import Output
 
@@ -46,7 +57,14 @@ def run_page(request: Request) -> Outcome:
     loaded = request.load(request)
     loading = [] if request.shell else loading_notes(loaded)
     source = options.get(SOURCE.name) != "off"
-    report = replace(loaded.page(source=source, dims=dims), peaks=peaks, source_off="--source=off")
+    names = tuple(options.get(BASE.name) or ())
+    more = {"base": load_base(request)} if names else {}
+    if more and not isinstance(loaded, Loaded):
+        raise UsageError(f"page compares no fleets: leave out --{BASE.name}")
+    report = loaded.page(source=source, dims=dims, **more)
+    report = replace(report, peaks=peaks, source_off="--source=off")
+    if names:
+        report = replace(report, base_names=names if source else tuple(map(file_name, names)))
     if not request.shell:
         report = replace(report, naming=naming(request if source else _without_folders(request)))
     if path is None:
@@ -61,8 +79,20 @@ def run_page(request: Request) -> Outcome:
     with Progress() as progress:
         progress("drawing the page")
         output = Output("file", path)
-        outcome = deliver(report, output, loaded.inputs)
+        outcome = deliver(report, output, report.inputs)
     return with_loading_notes(outcome, report, loading, output)
+
+
+def load_base(request: Request) -> Loaded:
+    """The files of --base."""
+    names = request.options[BASE.name]
+    if any(map(names_fleet, names)):
+        raise UsageError(f"page compares no fleets: --{BASE.name} takes files or a folder")
+    others = {name: value for name, value in request.options.items() if name not in INPUTS}
+    with Progress():
+        chosen = choose_inputs(names, {})
+    loaded: Loaded = load_files(replace(request, words=names, options={**others, **chosen}))
+    return loaded
 
 
 def _without_folders(request: Request) -> Request:

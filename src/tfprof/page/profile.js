@@ -1,9 +1,11 @@
 // A profile as the page holds it: the columns of model.py and the drawings of views/.
 import { bisect, grouped, starts } from "./arrays.js";
+import { Changes } from "./changes.js";
 import { decode, plain } from "./columns.js";
 import { Fleet } from "./fleet.js";
 import { NodeNumbers } from "./numbers.js";
 import { Strings, encodeText } from "./strings.js";
+import { endsOf } from "./tree.js";
 
 /** @typedef {import("./columns.js").Column} Column */
 /** @typedef {{file: string, line: number | bigint, function: string, source: string, library: boolean}} Frame */
@@ -17,17 +19,6 @@ import { Strings, encodeText } from "./strings.js";
 
 const ROOT = encodeText("_TFProfRoot");
 const SLASH = 0x2f;
-
-/** Where each subtree ends, from the depths of rows in drawing order. @param {Int32Array} depth */
-function endsOf(depth) {
-  const end = new Int32Array(depth.length).fill(depth.length);
-  const open = new Int32Array(depth.length + 1); // the row that is open at each depth
-  for (let row = 0, last = 0; row < depth.length; row++) {
-    for (; last >= depth[row]; last--) end[open[last]] = row;
-    open[(last = depth[row])] = row;
-  }
-  return end;
-}
 
 /** The length of the first parts of a name. @param {Uint8Array} name @param {number} parts */
 function scopeLength(name, parts) {
@@ -52,6 +43,7 @@ export class Profile extends NodeNumbers {
     })), name.length);
     this.meta = meta;
     this.fleet = meta.fleet ? new Fleet(columns, meta.fleet) : null; // whose graph this is
+    this.changes = meta.changes ? new Changes(columns, meta.changes) : null; // since another profile
     const [op, device, stack] = ["op", "device", "stack"].map((column) => columns.ints(column));
     this.nodes = { count: name.length, name, op, device, stack };
     this.types = columns.strings("types", ROOT);

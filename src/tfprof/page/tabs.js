@@ -1,4 +1,5 @@
 // The tabs, in order.
+import { changesTab } from "./changes_tab.js";
 import { distributionTab } from "./distribution_tab.js";
 import { icicleTab } from "./icicle_tab.js";
 import { overviewTab } from "./overview_tab.js";
@@ -18,8 +19,9 @@ import { workersTab } from "./workers_tab.js";
  * @property {(root: HTMLElement, page: import("./app.js").Page) => void} draw after each change of state or size; root keeps its children between calls
  */
 
-/** Those of a profile: a fleet has two more. @param {import("./profile.js").Profile} profile @returns {Tab[]} */
+/** Those of a profile: what changed comes first, and a fleet has two more. @param {import("./profile.js").Profile} profile @returns {Tab[]} */
 export function tabsOf(profile) {
   const fleet = profile.fleet ? [workersTab, distributionTab] : [];
-  return [overviewTab, ...fleet, icicleTab, tableTab, treemapTab, typesTab, timelineTab, rooflineTab];
+  const changes = profile.changes ? [changesTab] : [];
+  return [...changes, overviewTab, ...fleet, icicleTab, tableTab, treemapTab, typesTab, timelineTab, rooflineTab];
 }

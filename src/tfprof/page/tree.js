@@ -100,6 +100,17 @@ export class Tree {
   }
 }
 
+/** Where each subtree ends, from the depths of rows in drawing order. @param {Int32Array} depth */
+export function endsOf(depth) {
+  const end = new Int32Array(depth.length).fill(depth.length);
+  const open = new Int32Array(depth.length + 1); // the row that is open at each depth
+  for (let row = 0, last = 0; row < depth.length; row++) {
+    for (; last >= depth[row]; last--) end[open[last]] = row;
+    open[(last = depth[row])] = row;
+  }
+  return end;
+}
+
 /** Sorts rows first to last of an order. @param {Int32Array} order @param {number} first @param {number} last @param {(one: number, other: number) => number} compare */
 function sortPart(order, first, last, compare) {
   if (last - first > FEW) order.subarray(first, last).sort(compare);

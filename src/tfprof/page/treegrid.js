@@ -53,9 +53,10 @@ export class TreeGrid {
   charWidth = 0;
   rowHeight = matchMedia("(pointer: coarse)").matches ? 36 : 26;
 
-  /** @param {{details: (i: number) => void, order: (by: string) => void}} actions */
-  constructor(actions) {
+  /** @param {{details: (i: number) => void, order: (by: string) => void}} actions @param {string} [id] that the ids of rows begin with */
+  constructor(actions, id = "tg") {
     this.actions = actions;
+    this.id = id;
     this.head = h("div", { role: "row", class: "tg-row tg-head", "aria-rowindex": "1" });
     this.layer = h("div", { role: "rowgroup", class: "tg-layer" });
     this.body = h("div", { role: "presentation", class: "tg-body" }, this.layer);
@@ -157,7 +158,7 @@ export class TreeGrid {
     fill(this.layer, Array.from({ length: last - first }, (_, index) => this.rowElement(first + index)));
     this.layer.style.top = `${this.element.scrollTop - offset + first * this.rowHeight}px`;
     const isSeen = this.active >= first && this.active < last;
-    if (isSeen) this.element.setAttribute("aria-activedescendant", `tg-${this.active}`);
+    if (isSeen) this.element.setAttribute("aria-activedescendant", `${this.id}-${this.active}`);
     else this.element.removeAttribute("aria-activedescendant");
   }
 
@@ -176,7 +177,7 @@ export class TreeGrid {
     const position = { "aria-level": depth, "aria-rowindex": at + 2, "aria-expanded": expanded === null ? null : String(expanded) };
     const look = `tg-row${at === this.active ? " tg-active" : ""}`;
     const cells = [this.nameCell(i, depth, expanded), ...this.rows.columns.map((column) => cellOf(column, i))];
-    return h("div", { role: "row", id: `tg-${at}`, class: look, "data-at": at, "aria-selected": String(this.rows.isChosen(i)), ...position }, cells);
+    return h("div", { role: "row", id: `${this.id}-${at}`, class: look, "data-at": at, "aria-selected": String(this.rows.isChosen(i)), ...position }, cells);
   }
 
   /** @param {number} i @param {number} depth @param {boolean | null} expanded @returns {HTMLElement} */

@@ -211,7 +211,7 @@ class Loaded:
             raise UsageError("there is nothing to write: the profile has no nodes")
         return _file(profile, form, source=source)
 
-    def page(
+    def page(  # noqa: PLR0913 - one parameter per option
         self,
         path: str | os.PathLike[str] | None = None,
         *,
@@ -219,11 +219,13 @@ class Loaded:
         dims: Mapping[str, int] | None = None,
         peak_flops: float | str | None = None,
         peak_bandwidth: float | str | None = None,
+        base: Loaded | None = None,
     ) -> PageReport:
         """The profile as a page to look at: a notebook shows it, *path* is a file to write it to.
 
         *dims* as in `summary`, *source* as in `save`. *peak_flops* is what the machine can do in a
-        second and *peak_bandwidth* the bytes that its memory moves, both as in "312T".
+        second and *peak_bandwidth* the bytes that its memory moves, both as in "312T". With
+        *base*, the page also shows what changed since that profile.
         """
         from tfprof.results.overview_report import Naming  # noqa: PLC0415 - few need one
         from tfprof.results.page_report import PageReport, file_name  # noqa: PLC0415
@@ -234,8 +236,12 @@ class Loaded:
         if not len(self):
             why = "the files have no graph nodes; add a graph or a run"
             raise InputError(f"there is nothing to show: {why}")
-        naming = Naming(after=self.inputs if source else tuple(map(file_name, self.inputs)))
-        report = PageReport(self, dims or {}, peaks, source=source, naming=naming)
+        if base is not None and not (isinstance(base, Loaded) and len(base)):
+            raise InputError("there is nothing to compare with: base has no graph nodes")
+        names = [side.inputs if side else () for side in (self, base)]
+        after, base_names = names if source else [tuple(map(file_name, side)) for side in names]
+        report = PageReport(self, dims or {}, peaks, source=source, naming=Naming(after=after))
+        report = replace(report, base=base, base_names=base_names)
         if path is not None:
             report.save(path)
         return report

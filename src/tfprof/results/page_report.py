@@ -58,6 +58,8 @@ class PageReport(SharedFile):
     is_served: bool = False  # by our own server, which a large profile does not bother
     fleet: FleetNumbers | None = None  # of the workers whose graph the profile is
     naming: Naming = Naming()  # how a command line names the files
+    base: Any = None  # a Loaded, which the page compares with
+    base_names: tuple[str, ...] = ()  # how a command line names its files
     source_off: str = "source=False"
     name: str = "the page"
     offers = ("page",)
@@ -104,14 +106,24 @@ class PageReport(SharedFile):
 
     def _paths(self) -> Iterator[str]:
         """The paths of inputs as the page's command lines have them."""
-        for word in self.naming.after:
-            flag = word.startswith("--") and "=" in word
-            yield from word.partition("=")[2].split(",") if flag else [word]
+        yield from _named_paths(self.naming.after)
+        yield from self.base_names
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The files of both sides."""
+        return (*self.loaded.inputs, *(self.base.inputs if self.base else ()))
 
     @property
     def title(self) -> str:
-        """The names of the files."""
-        return first_few([*map(file_name, self.loaded.inputs)], _MOST_NAMES) or "a profile"
+        """The names of the files; of two sides, those that only one has."""
+        if self.base is None:
+            return _title(self.loaded.inputs)
+        sides = self.base_names, [*_named_paths(self.naming.after)] or self.loaded.inputs
+        pairs = zip(sides, reversed(sides), strict=True)
+        base, new = ([path for path in side if path not in other] or side for side, other in pairs)
+        parts = 2 if self.source and _title(base) == _title(new) else 1
+        return f"{_title(base, parts)} → {_title(new, parts)}"
 
     def pieces(self, form: str = "page") -> Iterable[bytes]:
         """The page as the bytes of an HTML file, in pieces."""
@@ -122,7 +134,7 @@ class PageReport(SharedFile):
     def save(self, path: str | os.PathLike[str], inputs: Sequence[str] = ()) -> None:
         """Write the page to a file, never over one of *inputs*; notes go to stderr."""
         output = Output("file", path_of("path", path))
-        print_notes(deliver(self, output, inputs or self.loaded.inputs).notes)
+        print_notes(deliver(self, output, inputs or self.inputs).notes)
 
     def text(self) -> str:
         """The page, as HTML."""
@@ -145,3 +157,16 @@ class PageReport(SharedFile):
 def file_name(path: str) -> str:
     """*path* without its folders."""
     return PurePath(path).name or "."
+
+
+def _named_paths(words: Iterable[str]) -> Iterator[str]:
+    """The paths that words and flags of a command line name."""
+    for word in words:
+        flag = word.startswith("--") and "=" in word
+        yield from word.partition("=")[2].split(",") if flag else [word]
+
+
+def _title(paths: Sequence[str], parts: int = 1) -> str:
+    """The last *parts* of some paths."""
+    names = ["/".join(PurePath(path).parts[-parts:]) or "." for path in paths]
+    return first_few(names, _MOST_NAMES) or "a profile"

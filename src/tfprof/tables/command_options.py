@@ -71,7 +71,7 @@ NO_OPEN = Option(
 PORT = Option("port", "int", 0, "the port of the address, as for ssh -L; 0: any that is free")
 WORKER = Option("worker", "regexes", (), "of a fleet: only workers whose names match")
 # The options of a page.
-PAGE_OPTIONS: dict[str, Option] = {
+PAGE_OPTIONS: dict[str, Option] = {BASE.name: BASE} | {
     row.name: row
     for row in (SOURCE, OPTIONS["dim"], PEAK_FLOPS, PEAK_BANDWIDTH, WORKER, OUTFILE, NO_OPEN, PORT)
 }

@@ -7,6 +7,7 @@
     shapes, stacks, formulas          each distinct one once
     numbers  page_numbers.py
     fleet    page_fleet.py, where there is one
+    changes  page_changes.py, where there is a base to compare with
 
 src/tfprof/page/profile.js reads them. What follows from other columns is left out.
 """
@@ -33,6 +34,7 @@ from tfprof.tables.eras import NOW
 from tfprof.tables.limits import limit
 from tfprof.views import VIEWS
 from tfprof.views.code_view import UNKNOWN_TEXT
+from tfprof.writers.page_changes import add_changes
 from tfprof.writers.page_columns import Container
 from tfprof.writers.page_fleet import add_fleet
 from tfprof.writers.page_fold import fold
@@ -87,6 +89,8 @@ def page_data(report: PageReport) -> bytes:
     meta = page_meta(report, loaded, drawings, missing)
     if report.fleet is not None:
         meta["fleet"] |= add_fleet(out, report.fleet.times)
+    if report.base is not None:
+        meta["changes"] = add_changes(out, report, alone)
     return out.packed(meta)
 
 

@@ -1,0 +1,91 @@
+"""What a page that compares has besides the profile: the scopes of both profiles, with all numbers.
+
+    changes.depth  changes.label  changes.node     of this profile; -1: only the base has the row
+    changes.sides                                  1: base, 2: new, 3: both
+    changes.base.micros  changes.new.micros …      totals of each row
+    changes.lower.micros …                         as sides: whose number is a lower bound
+    changes.low.micros  .high.  .stands_out. …     where noise is known (compare/noise.py)
+
+What is inside of a scope without a change is left out. Of a page in a file so are the smallest
+changes, if it would have too many rows; totals are the same.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.foundation.units import plural
+from tfprof.tables.fields import METRICS
+from tfprof.tables.limits import beyond, limit
+
+if TYPE_CHECKING:
+    from tfprof.columns.strings import I64
+    from tfprof.compare.diff import Diff
+    from tfprof.results.page_report import PageReport
+    from tfprof.writers.page_columns import Container
+
+
+def add_changes(out: Container, report: PageReport, shown: I64 | None) -> dict[str, Any]:
+    """Add the columns; *shown*: the node of each node of a folded page, -1 for several.
+
+    Returns what meta data says about the changes.
+    """
+    compared = report.base.diff(
+        report.loaded, select=[*METRICS], dim=report.sizes, max_depth=1 << 30
+    )
+    every = compared.diff.all_rows
+    diff, left_out = _around_changes(every, limit("page_nodes"), is_served=report.is_served)
+    out.add("changes.depth", diff.tree.depth)
+    out.add_strings("changes.label", diff.label)
+    out.add("changes.node", _nodes(diff, shown))
+    out.add("changes.sides", (diff.base_row >= 0) + 2 * (diff.new_row >= 0))
+    metrics = []
+    for metric in diff.metrics:
+        base, new = diff.total(metric)
+        lower = diff.lower_bounds(metric)
+        if any(map(np.any, (base, new, *lower))):
+            metrics.append(metric)
+            out.add(f"changes.base.{metric}", base)
+            out.add(f"changes.new.{metric}", new)
+            out.add(f"changes.lower.{metric}", lower[0] + 2 * lower[1])
+    names = (*report.naming.after, f"--base={','.join(report.base_names)}")
+    return {
+        "metrics": metrics,
+        "notes": [*map(str, compared.own_notes), *left_out],
+        "command": ["tfprof", "diff", *names] if report.naming.before == ("tfprof",) else [],
+    }
+
+
+def _around_changes(diff: Diff, most: int, *, is_served: bool) -> tuple[Diff, list[str]]:
+    """(the rows that changed, hold a change or stand beside one, what is said of too many)."""
+    tree, size = diff.tree, np.zeros(len(diff))
+    change, differs = size.copy(), np.zeros(len(diff), np.bool_)
+    for metric in diff.metrics:
+        own, total = (np.array(numbers(metric)) for numbers in (diff.own, diff.total))
+        whole = float(np.abs(total).max()) or 1.0
+        differs |= own[0] != own[1]
+        change += np.abs(own[0].astype(np.float64) - own[1]) / whole
+        size += np.abs(total).max(axis=0) / whole
+    holds = tree.holds(differs)
+    kept = holds | holds[tree.parent]
+    kept[0] = True
+    more = 0 if is_served else max(0, int(kept.sum()) - most)
+    if more:
+        below = tree.totals((change * 1e9).astype(np.int64))
+        kept[np.lexsort((-size, -below, ~kept))[most:]] = False
+    text = f"{plural(more, 'row')} with the smallest changes left out: {beyond('page_nodes')}"
+    shown = replace(diff, tree=tree.keep_rows(kept), row=diff.row[kept])
+    return shown, [text] if more else []
+
+
+def _nodes(diff: Diff, shown: I64 | None) -> I64:
+    """The node of the page for each row; -1: it has none."""
+    nodes = np.append(diff.new.drawing.node[diff.new.counted.row], -1)[diff.new_row]
+    if shown is None:
+        return nodes
+    place = np.full(len(diff.new.profile) + 1, -1, np.int64)
+    place[shown[shown >= 0]] = np.flatnonzero(shown >= 0)
+    return np.take(place, nodes)
