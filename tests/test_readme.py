@@ -64,6 +64,9 @@ def files(
     shutil.copy(ROOT / "tests" / "data" / "tf2" / "control.tflite", folder / "model.tflite")
     shutil.copytree(model_folder("events") / "keras2", folder / "logs")
     shutil.copytree(keras_fit[1], folder, dirs_exist_ok=True)
+    shutil.copy(model_folder("summary") / "conv.keras", folder / "old.keras")
+    shutil.copytree(ROOT / "tests" / "data" / "pairs" / "mlp", folder / "old_log")
+    (folder / "budget.toml").write_text('[model]\nparams = "<= 14k"\n', encoding="utf-8")
     shutil.copytree(ROOT / "tests" / "data" / "fleet", folder / "runs")
     gather([str(folder / "runs")], str(folder / "fleet"), engine=HereEngine())
     for file in SAMPLE.iterdir():
