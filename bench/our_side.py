@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 import tfprof.read.text  # noqa: F401 - the other side has its parser of text at hand, too
@@ -45,5 +46,29 @@ def query(view: str, options: dict[str, Any], output: str) -> float:
     return time.perf_counter() - start
 
 
+def diff(base: dict[str, Any], new: dict[str, Any], view: str, out: str) -> float:
+    """Load two profiles and print what changed; then write what their totals differ by."""
+    start = time.perf_counter()
+    report = _read(base).diff(_read(new), view, select=["micros"], max_depth=5)
+    b"".join(report.pieces("text"))
+    seconds = time.perf_counter() - start
+    Path(out).write_text(f"{report.totals['micros']['difference']} us\n")
+    return seconds
+
+
+def totals(base: dict[str, Any], new: dict[str, Any], view: str, out: str) -> float:
+    """What the totals of both profiles differ by, each from a report of its own."""
+    start = time.perf_counter()
+    asked = Query.of({"select": ["micros"]})
+    sides = [_read(side).report(view, asked).answer.counted.total("micros") for side in (base, new)]
+    Path(out).write_text(f"{sides[1][0] - sides[0][0]} us\n")
+    return time.perf_counter() - start
+
+
+def _read(files: dict[str, Any]) -> Any:
+    return read(files["graph"], files["run_metas"], files["op_log"])
+
+
 if __name__ == "__main__":
-    serve({"load": load, "convert": convert, "load_converted": load_converted, "query": query})
+    named = (load, convert, load_converted, query, diff, totals)
+    serve({command.__name__: command for command in named})

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cold import cold
+from diff import diffs
 from event_files import event_files
 from fleet import FULL, Fleets, fleets
 from inputs import HERE, inputs
@@ -60,6 +61,8 @@ def measure(out: Path, nodes: int, repeat: int, only: set[str]) -> Iterator[Row]
         yield from texts(given, often)
     if "page" in only:
         yield from pages(given, often)
+    if "diff" in only:
+        yield from diffs(out, nodes, often)
     if "steps" in only and nodes == NODES:
         yield from many_steps(out, repeat)
 

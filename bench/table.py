@@ -24,6 +24,7 @@ _TITLES = {
     "chart": "Timelines and pprof of a loaded profile",
     "text": "Loading a text graph",
     "steps": "Loading many steps",
+    "diff": "What changed between two profiles; the original is one load of ours",
     "events": "Loading event files; nodes are their images or scalars",
     "fleet": "Fleets, nodes × worker steps; the original is what stands after the slash",
     "page": "A page in Chromium; the original is the limit, and MB the size of a file",

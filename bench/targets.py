@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from diff import DIFFS
 from event_files import AS_BYTES, AS_EVENTS
 from fleet import FILES, FULL, NODES, PER_WORKER, QUESTIONS, TWO_PROCESSES, Fleets
 from page import ALWAYS_LIMITED, FILE, FILTERED
@@ -90,6 +91,7 @@ TARGETS: Mapping[str, Mapping[str, Target]] = {
     FILES: {Size(NODES, of.files).label: Target(memory=0.05) for of in (Fleets(), FULL)},
     **{name: _fleets(Target(memory=1.25), FULL) for name in QUESTIONS},
     FILE: {"100k": Target(memory=1.5)},
+    **{name: _times(at_100k=3.0) for name in DIFFS},  # two of the three are the two loads
     **{name: _times(at_100k=1.0, at_1M=1.0) for name in ALWAYS_LIMITED},
     **{name: _times(at_100k=1.0) for name in FILTERED},
 }
