@@ -367,7 +367,7 @@ class Profile(Frozen):
             return self.nodes.shape.elements()
         if metric == "float_ops":
             # parity Q3: a node with a record in any step counts what it ran in this one.
-            return self.float_ops_of(self.values("occurrence", step), self._records)
+            return self.float_ops_of(self.values("occurrence", step), self.records)
         total = np.zeros(len(self), np.int64)
         for recorded in self.steps:
             if step in (None, recorded.number):
@@ -376,7 +376,7 @@ class Profile(Frozen):
             return total
         # parity Q25: each node is averaged over the steps it has records in. The division is
         # unsigned, so the average of a negative sum over several steps is a huge number.
-        records = np.maximum(self._records, 1).astype(np.uint64)
+        records = np.maximum(self.records, 1).astype(np.uint64)
         return (total.astype(np.uint64) // records).astype(np.int64)
 
     def float_ops_of(self, runs: I64, recorded: I64 | Bool) -> I64:
@@ -388,7 +388,7 @@ class Profile(Frozen):
         return self.nodes.float_ops * np.where(recorded, runs, times)
 
     @property
-    def _records(self) -> I64:
+    def records(self) -> I64:
         """In how many steps each node has a record."""
         return self.run_cache.cached("records", self._count_records)
 

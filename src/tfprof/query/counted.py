@@ -152,6 +152,11 @@ class Counted(Frozen):
         own = own[self.row]
         return own, self._totals(own.astype(np.int64)) > 0
 
+    def add_up(self, metric: str, values: I64) -> tuple[I64, I64]:
+        """(own, total) of each row where the nodes count *values* of a metric."""
+        own = self._own_of(metric, values)
+        return own, self._totals(own)
+
     def _totals(self, own: I64) -> I64:
         """The sum of *own* over each row and everything counted below it."""
         if self.drawing.accounting is None:
