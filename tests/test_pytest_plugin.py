@@ -74,13 +74,13 @@ def test_file_within(tfprof_budget, resnet):
 
 
 def test_file_broken(tfprof_budget, resnet):
-    tfprof_budget.path = tfprof_budget.path.with_name("strict.toml")
-    tfprof_budget.check(resnet)
+    path = tfprof_budget.path.with_name("strict.toml")
+    tfprof_budget._replace(path=path).check(resnet)
 
 
 def test_file_missing(tfprof_budget, resnet):
-    tfprof_budget.path = tfprof_budget.path.with_name("missing.toml")
-    tfprof_budget.check(resnet)
+    path = tfprof_budget.path.with_name("missing.toml")
+    tfprof_budget._replace(path=path).check(resnet)
 """
 
 

@@ -13,7 +13,7 @@ only when a test checks something.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _OPTION = "tfprof_budget"
 
 
-class Check:
+class Check(NamedTuple):
     """The fixture tfprof_check: call it with a model and its bounds.
 
     *model* is a live model or function, what `tfprof.load` returned, or the path of a file or
@@ -53,11 +53,10 @@ class Check:
         return _check(model, budget, dims, steps)
 
 
-class Budget:
+class Budget(NamedTuple):
     """The fixture tfprof_budget: the project's budget file."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    path: Path
 
     def check(
         self,
