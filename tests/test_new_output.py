@@ -10,6 +10,7 @@ import io
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 from functools import partial
@@ -25,6 +26,7 @@ from profiles import PROFILES
 from tfprof.columns.strings import Strings
 from tfprof.columns.tree import Tree
 from tfprof.foundation import units
+from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note
 from tfprof.query.query import Query
 from tfprof.results.loaded import Loaded
@@ -35,7 +37,7 @@ from tfprof.views import VIEWS, View
 from tfprof.views.drawing import Drawing
 from tfprof.writers.csv_table import csv_table
 from tfprof.writers.dataframes import to_arrow, to_pandas, to_polars
-from tfprof.writers.html_table import html_table
+from tfprof.writers.html_table import html_page, html_table
 from tfprof.writers.json_table import json_table
 from tfprof.writers.markdown_table import markdown_table
 from tfprof.writers.table_text import table_text
@@ -279,9 +281,52 @@ def test_a_table_as_fitted_text() -> None:
 
 def test_a_table_as_html() -> None:
     text = html_table(TABLE, ["a < b"])
-    assert text.count("<tr>") == 4
+    assert text.count("<tr>") == 5  # headings, three rows and the total
     below = "3 rows are not shown (max_depth hides 3).", "Not all is known.", "a &lt; b"
     assert text.endswith("".join(f"<div>{line}</div>\n" for line in below))
+
+
+def test_an_html_document_stands_alone() -> None:
+    table = replace(TABLE, title="<b>", columns=(*TABLE.columns, Column("n", "text", ["<i>"] * 3)))
+    text = b"".join(html_page(table)).decode()
+    assert (text.partition("\n")[0], text[-8:]) == ("<!DOCTYPE html>", "</html>\n")
+    assert not re.search("<[bi]>", text)
+    assert "&lt;b&gt;" in text
+    assert not re.search("(?:src|href|url|import)[=( ]", text)
+    many = Table("many", "parts/7", (Column("part", "number", range(900)),), 900, "part")
+    assert b"".join(html_page(many)).count(b"<tr>") == 901
+    assert html_table(many).count("<tr>") == 201
+
+
+MARKED: Final = replace(
+    TABLE,
+    columns=(*TABLE.columns, Column("state", "text", "xyz", texts=["", "+", "-"], placing=True)),
+    headline=("cost 1 → 2 (+100.0%)",),
+    marks="state",
+    folded_after=2,
+)
+
+
+def test_a_headline_and_marks_in_text() -> None:
+    lines = b"".join(table_text(MARKED, 60)).decode().splitlines()
+    assert lines[:3] == ["cost 1 → 2 (+100.0%)", "", "parts"]
+    assert [line[:7] for line in lines[5:8]] == ["  all  ", "+   a|b", "-   =c "]
+
+
+def test_markdown_folds_all_but_the_first_rows() -> None:
+    head = "| part | own us | less | cost | tags |\n| :-- | --: | --: | --: | :-- |\n"
+    text = b"".join(markdown_table(MARKED)).decode()
+    assert text == (
+        f"**cost 1 → 2 (+100.0%)**\n\n{head}"
+        "| all | -- | -1 | 1 |  |\n"
+        "| &emsp;+ a\\|b | 1.50ms | -2 | 2·b | x |\n"
+        "| **total** |  |  | 3·b |  |\n"
+        "\n<details>\n<summary>1 more row</summary>\n\n"
+        f"{head}| &emsp;- =c | 2us | -3 | ? | x\\|y |\n"
+        "\n</details>\n"
+        "\n3 rows are not shown (max\\_depth hides 3).\n"
+        "\nNot all is known.\n"
+    )
 
 
 def test_a_table_as_frames() -> None:

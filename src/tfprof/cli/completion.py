@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from tfprof.console.outcome import Outcome
 from tfprof.errors import UsageError
 from tfprof.foundation.dotted import load_function
-from tfprof.tables.command_options import ALWAYS, OUTFILE, VERSION
+from tfprof.tables.command_options import ALWAYS, VERSION
 from tfprof.tables.commands import COMMANDS, COMPLETION_SHELLS, PROMPT
 from tfprof.tables.fields import FIELDS
-from tfprof.tables.formats import INPUTS
 from tfprof.tables.outputs import OUTPUTS, option_words
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ class Slot(NamedTuple):
 
 def slot(option: Option) -> Slot:
     """What may be completed as the value of *option*."""
-    if option.name in INPUTS or option is OUTFILE:
+    if option.is_path:
         return Slot("files" if option.kind == "list" else "file")
     if option in (*ALWAYS, VERSION):
         return Slot("nothing")

@@ -22,27 +22,24 @@ from tfprof.compare.hidden_changes import hidden_changes
 from tfprof.foundation import units
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.model import Note, own_notes
+from tfprof.results.diff_sentences import (
+    FOLDED_AFTER,
+    MARKS,
+    by_side,
+    match_counts,
+    matching_sentence,
+)
 from tfprof.results.report_table import query_options
 from tfprof.results.result import Result
 from tfprof.results.table import Column, Hidden, Table, incomplete_column
 from tfprof.tables.fields import FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from tfprof.compare.diff import Diff
 
 SCHEMA: Final = "tfprof.diff/1"
-
-
-_MARKS: Final = {"added": "+", "removed": "-"}
-_MOST_UNFOLDED: Final = 20  # rows that Markdown shows at once
-_RULES: Final = {
-    "name": "by name",
-    "scope renamed": "by renamed scope",
-    "suffix": "by shifted suffix",
-    "structure": "by structure",
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,7 +70,8 @@ class DiffReport(Result):
     @property
     def headline(self) -> str:
         """One line: each total on both sides, and how much it changed."""
-        return ", ".join(map(self._headline, self.diff.metrics))
+        totals = ", ".join(map(self._headline, self.diff.metrics))
+        return totals if len(self) > 1 or "→" in totals else f"No differences: {totals}"
 
     def _headline(self, metric: str) -> str:
         total, unit = self.totals[_name(metric)], _unit(metric)
@@ -105,7 +103,7 @@ class DiffReport(Result):
             caveats=tuple(str(note) for note in self.own_notes),
             headline=(self.headline,),
             marks="status",
-            folded_after=_MOST_UNFOLDED,
+            folded_after=FOLDED_AFTER,
         )
 
     def _placing(self) -> Iterator[Column]:
@@ -118,7 +116,7 @@ class DiffReport(Result):
         yield Column("parent", "number", parents, placing=True)
         yield Column("depth", "number", tree.depth, placing=True)
         yield Column("name", "text", self.diff.label, heading="node name", placing=True)
-        marks = np.array([_MARKS.get(name, "") for name in STATUS])[status].tolist()
+        marks = np.array([MARKS.get(name, "") for name in STATUS])[status].tolist()
         names = np.array(STATUS)[status].tolist()
         yield Column("status", "text", names, texts=marks, placing=True)
         if old.length.any():
@@ -148,8 +146,12 @@ class DiffReport(Result):
                 lower=lower,
                 yields=yields,
             )
-        yield Column(f"difference_{name}", "number", new - base, change, unsure=unsure)
-        yield Column(f"ratio_{name}", "real", ratios, units.change, unsure=unsure, absent="")
+        yield Column(
+            f"difference_{name}", "number", new - base, change, "difference", unsure=unsure
+        )
+        yield Column(
+            f"ratio_{name}", "real", ratios, units.change, "change", unsure=unsure, absent=""
+        )
         own = own_new - own_base
         yield Column(f"own_difference_{name}", "number", own, change, placing=True, unsure=unsure)
 
@@ -161,37 +163,23 @@ class DiffReport(Result):
             "query": query_options(diff.query),
             "steps": {side: [one.number for one in p.steps] for side, p in sides.items()},
             "totals": self.totals,
-            "matches": {**diff.matches.by, **dict(zip(("base", "new"), self._alone, strict=True))},
+            "matches": match_counts(diff.matches),
         }
-
-    @property
-    def _alone(self) -> tuple[int, int]:
-        """How many nodes are only in base, and how many only in new."""
-        matches = self.diff.matches
-        both = (matches.new_of_base, matches.base_of_new)
-        base, new = (int(np.count_nonzero(other < 0)) for other in both)
-        return base, new
-
-    @property
-    def matching(self) -> str:
-        """How the nodes of both sides were matched, as a sentence."""
-        by = {rule: count for rule, count in self.diff.matches.by.items() if count}
-        pairs = [f"{count:,} {_RULES[rule]}" for rule, count in by.items()]
-        base, new = self._alone
-        alone = f"{base:,} only in base, {new:,} only in new"
-        return f"nodes matched: {', '.join(pairs) or 'none'}; {alone}"
 
     @property
     def coverage(self) -> tuple[Note, ...]:
         """What the numbers of each side leave out."""
         sides = (self.diff.base, self.diff.new)
-        return own_notes(_by_side(*([str(side.flops)] if side.flops else [] for side in sides)))
+        return own_notes(by_side(*([str(side.flops)] if side.flops else [] for side in sides)))
 
     @cached_property
     def own_notes(self) -> tuple[Note, ...]:
         """Notes about the difference, not about what was read."""
         sides = ([str(note) for note in side.notes] for side in (self.diff.base, self.diff.new))
-        return (*self.coverage, *own_notes([*_by_side(*sides), *self._unsure(), self.matching]))
+        return (
+            *self.coverage,
+            *own_notes([*by_side(*sides), *self._unsure(), matching_sentence(self.diff.matches)]),
+        )
 
     def _unsure(self) -> Iterator[str]:
         names = [name for name, total in self.totals.items() if total["incomplete"]]
@@ -203,21 +191,12 @@ class DiffReport(Result):
     def notes(self) -> tuple[Note, ...]:
         """What was missing, skipped or repaired on either side, and about the difference."""
         sides = (self.diff.base_profile, self.diff.new.profile)
-        read = _by_side(*([str(note) for note in side.notes] for side in sides))
+        read = by_side(*([str(note) for note in side.notes] for side in sides))
         return (*own_notes(read), *self.own_notes)
 
     def __repr__(self) -> str:
         rows = units.plural(len(self) - 1, "row")
         return f"<DiffReport of {self.diff.view} view: {rows}; {self.headline}>"
-
-
-def _by_side(base: Sequence[str], new: Sequence[str]) -> list[str]:
-    """The texts of both sides, with the side where the other does not say the same."""
-    both = [text for text in new if text and text in base]
-    sides = (("base", base), ("new", new))
-    return both + [
-        f"{side}: {text}" for side, ts in sides for text in ts if text and text not in both
-    ]
 
 
 def _name(metric: str) -> str:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from tfprof.results.explain_report import ExplainReport
     from tfprof.results.overview_report import OverviewReport
     from tfprof.results.page_report import PageReport
+    from tfprof.results.summary_diff import SummaryDiffReport
     from tfprof.results.summary_report import SummaryReport
     from tfprof.tables.options import Flops
 
@@ -158,8 +159,14 @@ class Loaded:
         """The report of a view that *query* asks for."""
         return Report(answer(self.profile, view, query), self.checkpoint, self.profile)
 
-    def diff(self, new: Loaded, view: str = "scope", **options: object) -> DiffReport:
+    def diff(
+        self, new: Loaded, view: str = "scope", **options: object
+    ) -> DiffReport | SummaryDiffReport:
         """What changed from this profile to *new*: the rows of a view whose numbers differ."""
+        if view == "summary":
+            from tfprof.results.summary_diff import summary_diff  # noqa: PLC0415 - as below
+
+            return summary_diff(self.profile, new.profile, options)
         from tfprof.compare.diff import diff_profiles  # noqa: PLC0415 - only diffs need it
         from tfprof.results.diff_report import DiffReport  # noqa: PLC0415
 

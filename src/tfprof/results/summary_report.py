@@ -88,7 +88,7 @@ class SummaryReport(Result):
 def _summary_table(summary: Summary, notes: Iterable[Note], hidden: Hidden) -> Table:
     rows, counts = summary.rows, summary.counts
     heading = "Part" if summary.training else "Variable" if summary.of_variables else "Layer"
-    numbers = [_column(amount, summary) for amount in _amounts(summary)]
+    numbers = [_column(amount, summary) for amount in amounts_of(summary)]
     names = [f"{row.name} ({row.kind})" if row.kind else row.name for row in rows]
     shape = Column(
         "output_shape",
@@ -134,14 +134,14 @@ def _summary_table(summary: Summary, notes: Iterable[Note], hidden: Hidden) -> T
 
 
 def _totals(summary: Summary) -> dict[str, Any]:
-    return {amount.name: _plain(amount.known(summary.total)) for amount in _amounts(summary)}
+    return {amount.name: plain_value(amount.known(summary.total)) for amount in amounts_of(summary)}
 
 
 def _incomplete(summary: Summary) -> list[str]:
-    return [amount.name for amount in _amounts(summary) if amount.is_lower(summary.total)]
+    return [amount.name for amount in amounts_of(summary) if amount.is_lower(summary.total)]
 
 
-class _Amount(NamedTuple):
+class Amount(NamedTuple):
     """A column of numbers: how to take one from a row, and how people write it."""
 
     name: str
@@ -163,7 +163,7 @@ class _Amount(NamedTuple):
         return None if is_zero and self.is_lower(of) else value
 
 
-def _amounts(summary: Summary) -> list[_Amount]:
+def amounts_of(summary: Summary) -> list[Amount]:
     """The columns; a narrow screen leaves the last ones that yield out first."""
     names = short_names(summary.symbols)
     splits = summary.knows_trainable
@@ -176,24 +176,24 @@ def _amounts(summary: Summary) -> list[_Amount]:
     def unit(*units: tuple[str, ...]) -> Callable[[int | None], str]:
         return lambda count: UNKNOWN if count is None else short(count, *units)
 
-    float_ops = _Amount("float_ops", "Float ops", lambda of: of.float_ops, cost)
-    products = _Amount("multiply_adds", "Mult-adds", lambda of: of.multiply_adds, cost, yields=True)
+    float_ops = Amount("float_ops", "Float ops", lambda of: of.float_ops, cost)
+    products = Amount("multiply_adds", "Mult-adds", lambda of: of.multiply_adds, cost, yields=True)
     if summary.training:
         return [float_ops, products]
     trainable = [
-        _Amount("trainable", "Trainable", lambda of: of.trainable, _exact_number),
-        _Amount("non_trainable", "Non-trainable", _non_trainable, _exact_number, yields=True),
+        Amount("trainable", "Trainable", lambda of: of.trainable, _exact_number),
+        Amount("non_trainable", "Non-trainable", _non_trainable, _exact_number, yields=True),
     ]
     times = [
-        _Amount("micros", "Time", lambda of: of.micros, unit(MICROS)),
-        _Amount("flops_per_second", "FLOP/s", _speed, unit(), follows="float_ops"),
+        Amount("micros", "Time", lambda of: of.micros, unit(MICROS)),
+        Amount("flops_per_second", "FLOP/s", _speed, unit(), follows="float_ops"),
     ]
-    weights = _Amount(
+    weights = Amount(
         "parameter_bytes", "Weights", lambda of: of.parameter_bytes, unit(BYTES), yields=True
     )
     held = [
         # Fitted text has no room for a number that is the sum of those beside it.
-        _Amount("parameters", "Parameters", lambda of: of.parameters, _exact_number, not splits),
+        Amount("parameters", "Parameters", lambda of: of.parameters, _exact_number, not splits),
         *(trainable if splits else []),
     ]
     if summary.of_variables:
@@ -204,17 +204,17 @@ def _amounts(summary: Summary) -> list[_Amount]:
         *([] if summary.total.micros is None else times),
         products,
         weights,
-        _Amount(
+        Amount(
             "activation_bytes", "Activations", lambda of: of.activation_bytes, size, yields=True
         ),
     ]
 
 
-def _column(amount: _Amount, summary: Summary) -> Column:
+def _column(amount: Amount, summary: Summary) -> Column:
     values = [amount.known(row.numbers) for row in summary.rows]
     lower = (amount.is_lower(row.numbers) for row in summary.rows)
     return Column(
-        amount.name, "amount", list(map(_plain, values)), heading=amount.heading,
+        amount.name, "amount", list(map(plain_value, values)), heading=amount.heading,
         texts=list(map(amount.text, values)), total=amount.text(amount.known(summary.total)),
         lower=np.fromiter(lower, np.bool_, len(values)), fits=amount.fits, yields=amount.yields,
         total_lower=amount.is_lower(summary.total),
@@ -228,12 +228,12 @@ def _sorted_rows(summary: Summary, column: str) -> list[Row]:
         return summary.rows
     check_known("there is no column", column, SUMMARY_COLUMNS)
     texts = {"name": [row.name for row in summary.rows], "type": [row.kind for row in summary.rows]}
-    amounts = {amount.name: amount for amount in _amounts(summary)}
+    amounts = {amount.name: amount for amount in amounts_of(summary)}
     if column not in {**texts, **amounts}:
         why = "nothing was timed" if column in _OF_RUNS else "the files do not record it"
         raise UsageError(f"this summary has no column {column} to sort by: {why}")
     keys: list[Any] = texts.get(column) or [
-        -_size(amounts[column].known(row.numbers)) for row in summary.rows
+        -typical_size(amounts[column].known(row.numbers)) for row in summary.rows
     ]
     inside: dict[int | None, list[int]] = {}
     for at in sorted(range(len(keys)), key=keys.__getitem__):
@@ -247,7 +247,7 @@ def _sorted_rows(summary: Summary, column: str) -> list[Row]:
     return rows
 
 
-def _size(value: int | Formula | None) -> Fraction | int:
+def typical_size(value: int | Formula | None) -> Fraction | int:
     """A number to sort by; what is unknown comes last."""
     if value is None or isinstance(value, int):
         return -1 if value is None else value
@@ -255,7 +255,7 @@ def _size(value: int | Formula | None) -> Fraction | int:
 
 
 def _details(summary: Summary) -> Iterator[str]:
-    amounts = {amount.name: amount for amount in _amounts(summary)}
+    amounts = {amount.name: amount for amount in amounts_of(summary)}
 
     def exact(name: str) -> str:
         value = amounts[name].known(summary.total)
@@ -303,7 +303,8 @@ def _exact_number(value: int | None) -> str:
     return UNKNOWN if value is None else f"{value:,}"
 
 
-def _plain(value: int | Formula | None) -> int | str | None:
+def plain_value(value: int | Formula | None) -> int | str | None:
+    """A number as a program reads it."""
     if value is None or isinstance(value, int):
         return value
     constant = value.constant

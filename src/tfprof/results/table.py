@@ -219,9 +219,13 @@ class Table:
             return self[self.tree].data(rows)
         return [1] * len(range(*rows.indices(len(self))))
 
+    @cached_property
+    def _has_marks(self) -> bool:
+        return bool(self.marks) and any(self[self.marks].cells(slice(0, len(self))))
+
     def marks_of(self, rows: slice) -> list[str]:
-        """What stands before the name of each of *rows*, and a blank where rows have marks."""
-        if not self.marks:
+        """What stands before the name of each of *rows*, and a blank if any row has a mark."""
+        if not self._has_marks:
             return [""] * len(range(*rows.indices(len(self))))
         return [f"{mark:1} " for mark in self[self.marks].cells(rows)]
 

@@ -51,6 +51,27 @@ class Formula:
             terms[wide] = terms.get(wide, Fraction(0)) + factor
         return Formula(symbols, {powers: factor for powers, factor in terms.items() if factor})
 
+    def __sub__(self, other: Formula) -> Formula:
+        """The difference; the two may depend on different symbols."""
+        symbols = tuple(dict.fromkeys((*self.symbols, *other.symbols)))
+        terms: dict[tuple[int, ...], Fraction] = {}
+        for formula, sign in ((self, 1), (other, -1)):
+            for powers, factor in formula.terms.items():
+                raised = dict(zip(formula.symbols, powers, strict=False))
+                wide = tuple(raised.get(symbol, 0) for symbol in symbols)
+                terms[wide] = terms.get(wide, Fraction(0)) + sign * factor
+        return Formula(symbols, {powers: factor for powers, factor in terms.items() if factor})
+
+    def ratio(self, base: Formula) -> float | None:
+        """How many times *base* it is for all sizes; None where that depends on them."""
+        if not base.terms:
+            return None
+        lead, powers = base.ordered()[0]
+        factors = (factor for factor, raised in self.ordered() if sorted(raised) == sorted(powers))
+        times = next(factors, Fraction(0)) / lead
+        scaled = Formula(base.symbols, {at: factor * times for at, factor in base.terms.items()})
+        return None if (self - scaled).terms else float(times)
+
     def at(self, dims: Mapping[str, int]) -> Fraction:
         """The value for these sizes of the symbols."""
         total = Fraction(0)

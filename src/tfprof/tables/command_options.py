@@ -48,12 +48,11 @@ LIST_ROWS = Option("rows", "int", 0, "how many rows per list; without it, what f
 BASE = Option(
     "base", "list", (), "the files or the folder to compare with; comma-separated", is_path=True
 )
-STEPS = Option(
-    "steps",
-    "text",
-    "",
-    "use only these steps, as in 2-, -10 or 3,5-7",
-)
+STEPS = Option("steps", "text", "", "use only these steps, as in 2-, -10 or 3,5-7")
+# The options of a summary.
+SUMMARY_OPTIONS: dict[str, Option] = {
+    row.name: row for row in (DEPTH, SORT, ROWS, TRAINING, MODEL_OUTPUTS, OPTIONS["dim"])
+}
 NODE_NAMES = Option("name", "regexes", (), "explain nodes whose names match")
 NODE_TYPES = Option("op", "regexes", (), "explain nodes whose operation types match")
 LAYER = Option("layer", "text", "", "explain the nodes of a layer, as summary names it")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
 from tfprof.tables.command_options import (
+    BASE,
     DEPTH,
     FLEET_OPTIONS,
     FORMAT,
@@ -21,7 +22,6 @@ from tfprof.tables.command_options import (
     LAYER,
     LIMIT_OPTIONS,
     LIST_ROWS,
-    MODEL_OUTPUTS,
     MOST,
     NO_PAGER,
     NODE_NAMES,
@@ -32,6 +32,8 @@ from tfprof.tables.command_options import (
     SAMPLE_OPTIONS,
     SORT,
     SOURCE,
+    STEPS,
+    SUMMARY_OPTIONS,
     TRAINING,
     VERSION,
     WORKER,
@@ -111,6 +113,16 @@ _SOURCES = (
     "step is the last number in the file's name, or what the file says. Steps that are in the\n"
     "dataset are left alone, so later ones can be added. Then: tfprof workers FOLDER"
 )
+_SIDES = (
+    "BASE and NEW are a file or a folder each. If a side has several files:\n"
+    "tfprof diff NEW_FILES --base=FILE,FILE. A difference is new - base.\n"
+    "Options are those of the view: a row is shown if it passes on one side, and differs."
+)
+# The view of a diff, and the options that views take for which there are outputs of diffs.
+DIFF_VIEW = Option("view", "text", next(iter(VIEWS)), "which rows to compare", (*VIEWS, "summary"))
+_OF_VIEWS = {
+    n: row for n, row in OPTIONS.items() if n not in ("output", "era", "viz", "dump_to_file")
+}
 _LIST_SHARES = "Each number is own, then (total %, own %) of all: 3us (100.00%, 0.56%)."
 _TREE_PAIR = "Rows show own/total; -- is own where account_type_regexes counts no node."
 
@@ -199,9 +211,7 @@ COMMANDS: dict[str, Command] = {
             "summary", "the layers of a model: parameters, float operations, multiply-adds, bytes",
             "MODEL [options]", ("summary graph.pbtxt", "summary graph.pbtxt --depth=1 --format=md",
                                 "summary graph.pbtxt --sort=float_ops --rows=10"),
-            {"depth": DEPTH, "sort": SORT, "rows": ROWS, "training": TRAINING,
-             "outputs": MODEL_OUTPUTS, "dim": OPTIONS["dim"]},
-            _TABLE,
+            SUMMARY_OPTIONS, _TABLE,
             lambda loaded, query, options: loaded.summary(
                 options.get("depth", DEPTH.default), query.dims, options.get("outputs", ()),
                 training=options.get("training", TRAINING.default),
@@ -245,6 +255,15 @@ COMMANDS: dict[str, Command] = {
             lambda loaded, _, options: loaded.profile_file(
                 "converted", source=options.get("source") != "off"
             ),
+        ),
+        Command(
+            "diff", "what changed between two profiles, in a view or the summary",
+            "tfprof.cli.diff:run_diff", "BASE NEW [--view=VIEW] [options]",
+            ("diff graph.pbtxt . --view=op",
+             "diff graph.pbtxt tfprof_log --base=graph.pbtxt --view=summary --format=md"),
+            {"view": DIFF_VIEW, **{row.name: row for row in (BASE, STEPS)}, **GRAPH_PARTS,
+             **_OF_VIEWS, **SUMMARY_OPTIONS, **output_options(_TABLE), **LIMIT_OPTIONS},
+            _TABLE, files="paths", is_quiet=True, details=(_SIDES,),
         ),
         Command(
             "page", "a page to look at: in a file with -o PATH, else in your browser",

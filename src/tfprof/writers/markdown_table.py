@@ -39,16 +39,16 @@ def markdown_table(table: Table) -> Iterator[bytes]:
     head += _line([":--", *("--:" if column.right else ":--" for column in columns)])
     open_rows = min(table.folded_after or len(table), len(table))
     folded = len(table) - open_rows
-    yield head
+    yield head if len(table) or not table.headline else b""
     for rows in _slices(table, 0, open_rows):
         yield _rows(table, columns, rows)
+    if any(column.total for column in columns):
+        yield _line(["**total**", *(_escaped(column.total_cell) for column in columns)])
     if folded:
         yield f"\n<details>\n<summary>{plural(folded, 'more row')}</summary>\n\n".encode() + head
         for rows in _slices(table, open_rows, len(table)):
             yield _rows(table, columns, rows)
         yield b"\n</details>\n"
-    if any(column.total for column in columns):
-        yield _line(["**total**", *(_escaped(column.total_cell) for column in columns)])
     hidden = [str(table.hidden)] if table.hidden.rows else []
     for sentence in (*hidden, *table.caveats):
         yield f"\n{_escaped(sentence)}\n".encode()

@@ -15,6 +15,7 @@ everything is there.
 from __future__ import annotations
 
 import textwrap
+from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tfprof.writers.numbers import chunks, map_unique, percent, share_bar
@@ -46,7 +47,9 @@ class _Strip(NamedTuple):
 
 def table_text(table: Table, width: int | None = None) -> Iterator[bytes]:
     """The lines of the table, at most *width* characters wide; None: as wide as it needs."""
-    for line in _lines(table, width):
+    above = [line for text in table.headline for line in (*_wrapped(text, width), "")]
+    below = [line for text in table.caveats for line in _wrapped(text, width)]
+    for line in chain(above, below if above and not len(table) else _lines(table, width)):
         yield f"{line.rstrip()}\n".encode("utf-8", "replace")
 
 
@@ -73,8 +76,6 @@ def _lines(table: Table, width: int | None) -> Iterator[str]:
         )
 
     rule = _LINE * (sum(wide.values()) + len(_GAP) * (len(shown) - 1))
-    for sentence in table.headline:
-        yield from [*_wrapped(sentence, width), ""]
     if table.title:
         yield _printable(table.title)
     for level in range(-max(len(lines) for lines in heads.values()), 0):

@@ -1,0 +1,48 @@
+"""What every diff says beside its rows: how nodes were matched, and what each side leaves out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tfprof.compare.match_nodes import Matches
+
+FOLDED_AFTER: Final = 20  # rows that Markdown shows; a pull request has no room for more
+MARKS: Final = {"added": "+", "removed": "-"}
+_RULES: Final = {
+    "name": "by name",
+    "scope renamed": "by renamed scope",
+    "suffix": "by shifted suffix",
+    "structure": "by structure",
+}
+
+
+def match_counts(matches: Matches) -> dict[str, int]:
+    """How many nodes each rule matched, and how many are only in base or only in new."""
+    alone = {"base": matches.new_of_base, "new": matches.base_of_new}
+    return {
+        **matches.by,
+        **{side: int(np.count_nonzero(other < 0)) for side, other in alone.items()},
+    }
+
+
+def matching_sentence(matches: Matches) -> str:
+    """How the nodes of both sides were matched."""
+    counts = match_counts(matches)
+    base, new = counts.pop("base"), counts.pop("new")
+    pairs = [f"{count:,} {_RULES[rule]}" for rule, count in counts.items() if count]
+    alone = f"{base:,} only in base, {new:,} only in new"
+    return f"nodes matched: {', '.join(pairs) or 'none'}; {alone}"
+
+
+def by_side(base: Sequence[str], new: Sequence[str]) -> list[str]:
+    """The texts of both sides, with the side where the other does not say the same."""
+    both = [text for text in new if text and text in base]
+    sides = (("base", base), ("new", new))
+    return both + [
+        f"{side}: {text}" for side, ts in sides for text in ts if text and text not in both
+    ]
