@@ -16,49 +16,50 @@ import tfprof
 if TYPE_CHECKING:
     from forked import Forked
 
-SAMPLE: Final = Path(tfprof.__file__).parent / "sample"
-# 464,154 parameters: what the paper-sized ResNet of the sample has, by README.md and `summary`.
+# Two dense layers that train: 20 numbers → encoder/hidden of 64 units → head/logits of 10.
+# Parameters: 20 x 64 weights and 64 biases, 64 x 10 weights and 10 biases: 1,344 + 650 = 1,994.
+MODEL: Final = Path(__file__).parent / "data" / "pairs" / "mlp"
 TESTS: Final = """
 import pathlib
 import pytest
 import tfprof
 
-SAMPLE = pathlib.Path(SAMPLE_FOLDER)
-GRAPH, LOG = SAMPLE / "graph.pbtxt.gz", SAMPLE / "tfprof_log.gz"
+FOLDER = pathlib.Path(MODEL_FOLDER)
+GRAPH, LOG = FOLDER / "graph.pb.gz", FOLDER / "tfprof_log.gz"
 
 
 @pytest.fixture(scope="module")
-def resnet():
+def model():
     return tfprof.load(GRAPH, op_log=LOG)
 
 
-def test_within(tfprof_check, resnet):
-    report = tfprof_check(resnet, params="<= 464154")
+def test_within(tfprof_check, model):
+    report = tfprof_check(model, params="<= 1994")
     assert report.ok
 
 
 def test_files(tfprof_check):
-    tfprof_check([GRAPH, str(LOG)], params="== 464_154")
+    tfprof_check([GRAPH, str(LOG)], params="== 1_994")
 
 
 def test_a_folder(tfprof_check):
-    tfprof_check(SAMPLE, {"op": {"Conv2D": {"occurrence": ">= 1"}}}, params="<= 0.5M")
+    tfprof_check(FOLDER, {"op": {"BiasAdd": {"occurrence": "== 2"}}}, params="<= 2K", micros="> 0")
 
 
-def test_too_large(tfprof_check, resnet):
-    tfprof_check(resnet, params="<= 464.1k")
+def test_too_large(tfprof_check, model):
+    tfprof_check(model, params="<= 1.9k")
 
 
-def test_a_scope_too_large(tfprof_check, resnet):
-    tfprof_check(resnet, {"scope": {"unit_3_1": {"params": "<= 70k"}}}, params="<= 1M")
+def test_a_scope_too_large(tfprof_check, model):
+    tfprof_check(model, {"scope": {"encoder/hidden": {"params": "< 1344"}}}, params="<= 1M")
 
 
-def test_a_typo(tfprof_check, resnet):
-    tfprof_check(resnet, parms="<= 1M")
+def test_a_typo(tfprof_check, model):
+    tfprof_check(model, parms="<= 1M")
 
 
-def test_nothing(tfprof_check, resnet):
-    tfprof_check(resnet)
+def test_nothing(tfprof_check, model):
+    tfprof_check(model)
 
 
 def test_no_such_file(tfprof_check):
@@ -69,18 +70,18 @@ def test_no_model(tfprof_check):
     tfprof_check(3, params="<= 1M")
 
 
-def test_file_within(tfprof_budget, resnet):
-    assert tfprof_budget.check(resnet).ok
+def test_file_within(tfprof_budget, model):
+    assert tfprof_budget.check(model).ok
 
 
-def test_file_broken(tfprof_budget, resnet):
+def test_file_broken(tfprof_budget, model):
     path = tfprof_budget.path.with_name("strict.toml")
-    tfprof_budget._replace(path=path).check(resnet)
+    tfprof_budget._replace(path=path).check(model)
 
 
-def test_file_missing(tfprof_budget, resnet):
+def test_file_missing(tfprof_budget, model):
     path = tfprof_budget.path.with_name("missing.toml")
-    tfprof_budget._replace(path=path).check(resnet)
+    tfprof_budget._replace(path=path).check(model)
 """
 
 
@@ -131,12 +132,12 @@ def run_pytest(folder: Path, *words: str) -> Ran:
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     folder = tmp_path_factory.mktemp("project")
-    tests = TESTS.replace("SAMPLE_FOLDER", repr(str(SAMPLE)))
+    tests = TESTS.replace("MODEL_FOLDER", repr(str(MODEL)))
     (folder / "test_model.py").write_text(tests, encoding="utf-8")
     (folder / "pytest.ini").write_text("[pytest]\ntfprof_budget = budgets/model.toml\n")
     (folder / "budgets").mkdir()
-    (folder / "budgets" / "model.toml").write_text('[model]\nparams = "<= 464154"\n')
-    (folder / "budgets" / "strict.toml").write_text('[model]\nparams = "< 464154"\n')
+    (folder / "budgets" / "model.toml").write_text('[model]\nparams = "<= 1994"\n')
+    (folder / "budgets" / "strict.toml").write_text('[model]\nparams = "< 1994"\n')
     return run_pytest(folder)
 
 
@@ -157,13 +158,13 @@ def test_bounds_that_are_kept_pass(ran: Ran) -> None:
 @pytest.mark.parametrize(
     ("test", "words"),
     [
-        ("test_too_large", ("params", "464,154", "464.1k")),
-        ("test_a_scope_too_large", ("unit_3_1", "params", "73,984", "70k")),
+        ("test_too_large", ("params", "1,994", "1.9k")),
+        ("test_a_scope_too_large", ("encoder/hidden", "params", "1,344")),
         ("test_a_typo", ("'parms'", "did you mean 'params'?")),
         ("test_nothing", ("no bounds",)),
         ("test_no_such_file", ("no_such_model.keras",)),
         ("test_no_model", ("graph takes", "not int")),
-        ("test_file_broken", ("params", "464,154", "strict.toml")),
+        ("test_file_broken", ("params", "1,994", "strict.toml")),
         ("test_file_missing", ("missing.toml", "tfprof_budget")),
     ],
 )
@@ -173,7 +174,7 @@ def test_a_failure_says_what_is_wrong(ran: Ran, test: str, words: tuple[str, ...
 
 
 def test_a_failure_shows_the_line_of_the_test_and_nothing_of_tfprof(ran: Ran) -> None:
-    assert '>       tfprof_check(resnet, params="<= 464.1k")' in ran.out.replace("\n    \n", "\n")
+    assert '>       tfprof_check(model, params="<= 1.9k")' in ran.out.replace("\n    \n", "\n")
     assert "pytest_plugin.py" not in ran.out
     assert "Traceback" not in ran.out
 
