@@ -9,7 +9,8 @@ depends on which profile is the base, so that both directions find the same pair
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
     from tfprof.columns.shapes import Shapes
     from tfprof.model import Profile
 
-_SEED = np.uint64(0x51ED270B0B4F2D6B)
-_ODD = np.uint64(0xD6E8FEB86659FD93)
+SEED: Final = np.uint64(0x51ED270B0B4F2D6B)
+_ODD: Final = np.uint64(0xD6E8FEB86659FD93)
+_SUFFIX: Final = re.compile(rb"_\d+(?=/|$)")
 
 
 class JointGraph:
@@ -36,90 +38,88 @@ class JointGraph:
         self.partner = np.full(len(self.name), -1, np.int64)
         types = Strings.concat([profile.types for profile in both])
         op = np.append(base.nodes.op, len(base.types) + new.nodes.op)
-        self.op, self.op_hash = types.intern()[0][op], types.hashes(_SEED)[op]
-        shapes = [_shape_hashes(profile.nodes.shape) for profile in both]
-        self.kind = mix(self.op_hash + mix(np.concatenate(shapes)))
+        self.op, self.op_hash = types.intern()[0][op], types.hashes(SEED)[op]
+        self.kind = mix(self.op_hash + mix(_shape_hashes(base.nodes.shape.joined(new.nodes.shape))))
         if all(profile.outputs.shape.dim.size for profile in both):
-            # Without the first dimension: it is mostly the size of the batch.
+            # Without the first dimension, which is mostly the size of the batch.
             self.kind += np.concatenate([_output_hashes(profile) for profile in both])
-        starts = [profile.edges.start for profile in both]
-        self.start = np.append(starts[0], starts[0][-1] + starts[1][1:])
-        source = [profile.edges.source for profile in both]
-        source[1] = np.where(source[1] < 0, -1, source[1] + self.first_new)
-        self.source = np.maximum(np.concatenate(source), -1)
-        self.slot = np.concatenate([profile.edges.slot for profile in both])
-        self.target = np.repeat(np.arange(self.start.size - 1), np.diff(self.start))
+        edges, more = base.edges, new.edges
+        self.start = np.append(edges.start, edges.start[-1] + more.start[1:])
+        source = np.append(edges.source, np.where(more.source < 0, -1, more.source + len(base)))
+        self.source = np.maximum(source, -1)
+        slot = np.append(edges.slot, more.slot)
+        self.target = np.repeat(np.arange(len(self.name)), np.diff(self.start))
         # Control inputs have no order.
-        self.place = np.where(
-            self.slot < 0, -1, np.arange(self.source.size) - self.start[self.target]
-        )
-        self.inputs = np.bincount(self.target[self.slot >= 0], minlength=len(self.name))
-        self.by_source = np.argsort(self.source, kind="stable")
-        self.out_start = np.searchsorted(self.source[self.by_source], np.arange(self.start.size))
+        self.place = np.where(slot < 0, -1, np.arange(slot.size) - self.start[self.target])
+        self.where = mix(hashes(self.place) + slot.astype(np.uint64))
+        self.inputs = np.bincount(self.target[slot >= 0], minlength=len(self.name))
+        self._by_source = np.argsort(self.source, kind="stable")
+        sources = self.source[self._by_source]
+        self._out_start = np.searchsorted(sources, np.arange(self.start.size))
+        self.has_edges: Bool = np.diff(self.start) + np.diff(self._out_start) > 0
 
     def pair(self, base: I64, new: I64) -> None:
         """Match these nodes."""
         self.partner[base], self.partner[new] = new, base
 
-    def unmatched(self) -> I64:
-        """The nodes without a partner."""
-        return np.flatnonzero(self.partner < 0)
-
-    def is_alone(self, nodes: I64) -> Bool:
-        """Which of these nodes have no edges."""
-        outputs, inputs = np.diff(self.out_start)[nodes], np.diff(self.start)[nodes]
-        alone: Bool = outputs + inputs == 0
-        return alone
-
-    def connected(self) -> I64:
-        """The nodes without a partner that have edges."""
-        nodes = self.unmatched()
-        return nodes[~self.is_alone(nodes)]
+    def unmatched(self, *, connected: bool = False) -> I64:
+        """The nodes without a partner; with *connected* those that have edges."""
+        return np.flatnonzero((self.partner < 0) & (self.has_edges | (not connected)))
 
     def support(self, base: I64, new: I64, owner: I64) -> tuple[I64, I64]:
-        """How many edges each candidate pair has in common, and how many it has not.
+        """(how many inputs and readers each candidate pair has in common, how many differ).
 
-        Edges to matched nodes count, and to candidates of another *owner*.
+        Neighbours that are matched count, and candidates; common ones if their *owner* is another.
         """
-        image, candidate = self.partner.copy(), np.full(self.partner.size, -1, np.int64)
+        image, candidate = self.partner.copy(), np.full(self.partner.size + 1, -1, np.int64)
         image[base], image[new] = new, base
         candidate[base] = np.arange(base.size)
-        owners = np.append(owner, -1)[candidate]
-        edge = np.flatnonzero((self.target < self.first_new) & (self.source >= 0))
-        ends = owners[self.source[edge]], owners[self.target[edge]]
-        edge = edge[(ends[0] != ends[1]) & (self.place[edge] >= 0)]
-        other = image[self.target[edge]]
-        alike = (other >= 0) & (self.inputs[self.target[edge]] == self.inputs[other])
-        edge = edge[alike & (self.place[edge] < np.diff(self.start)[other])]
+        edge = np.flatnonzero(self.source[: self.start[self.first_new]] >= 0)
+        target = image[self.target[edge]]
+        comparable = (target >= 0) & (self.inputs[self.target[edge]] == self.inputs[target])
+        place = self.place[edge]
+        edge = edge[comparable & (place >= 0) & (place < np.diff(self.start)[target])]
         source, target = self.source[edge], self.target[edge]
         read = self.source[self.start[image[target]] + self.place[edge]]
-        agrees = read == image[source]
-        differs = ~agrees & (read >= 0) & (image[source] >= 0) & (image[read] >= 0)
-        pair = candidate[np.append(source, target)]
-        agree, differ = (
-            np.bincount(pair[np.tile(each, 2) & (pair >= 0)], minlength=base.size)
-            for each in (agrees, differs)
-        )
-        return agree, differ
+        other = np.where(read < 0, -1, image[read])  # in the base
+        owners = np.append(owner, -1)
+        agrees = (other == source) & (owners[candidate[source]] != owners[candidate[target]])
+        differs = (other != source) & (other >= 0) & (image[source] >= 0)
+        agree = candidate[np.append(source[agrees], target[agrees])]
+        differ = candidate[np.concatenate([each[differs] for each in (source, target, other)])]
+        counts = (np.bincount(each[each >= 0], minlength=base.size) for each in (agree, differ))
+        return next(counts), next(counts)
 
     def colours(self) -> Iterator[U64]:
         """Equal for nodes in equal surroundings: within one edge, two, …, up to matched nodes."""
-        name = self.name.hashes(_SEED)
+        name = self.name.hashes(SEED)
         matched = self.partner >= 0
-        own = np.where(matched, mix(name + name[self.partner]), self.kind)
-        where = mix(hashes(self.place) + self.slot.astype(np.uint64))
-        colour = own
+        own = colour = np.where(matched, mix(name + name[self.partner]), self.kind)
         while True:
-            read = _sums(mix(np.append(colour, _SEED)[self.source] + where), self.start)
-            used = mix(colour[self.target] + where * _ODD)[self.by_source]
-            mixed = mix(mix(colour) + mix(read)) + mix(_sums(used, self.out_start) ^ _ODD)
+            read = _sums(mix(np.append(colour, SEED)[self.source] + self.where), self.start)
+            used = mix(colour[self.target] + self.where * _ODD)[self._by_source]
+            mixed = mix(mix(colour) + mix(read)) + mix(_sums(used, self._out_start) ^ _ODD)
             colour = np.where(matched, own, mixed)
             yield colour
 
 
+def one_each(key: U64, is_new: Bool) -> tuple[I64, I64]:
+    """(row, row) of the keys that one row of each side has; the rows of the base come first."""
+    order = np.argsort(key, kind="stable")
+    bounds = np.append(np.flatnonzero(np.diff(key[order], prepend=~key[order[:1]])), key.size)
+    two = bounds[:-1][np.diff(bounds) == 2]  # noqa: PLR2004 - one of each side
+    apart = is_new[order[two + 1]] & ~is_new[order[two]]
+    return order[two[apart]], order[two[apart] + 1]
+
+
 def hashes(column: I64) -> U64:
     """A hash of each number."""
-    return mix(mix(column.astype(np.uint64) + _SEED) + _ODD)
+    return mix(mix(column.astype(np.uint64) + SEED) + _ODD)
+
+
+def hash_without_suffixes(names: Strings) -> U64:
+    """Equal for names that differ in the numbers that make them unique: a_1/b_2 and a/b_3."""
+    return Strings.of(_SUFFIX.sub(b"", name) for name in names).hashes(SEED)
 
 
 def _sums(values: U64, start: I64) -> U64:
@@ -130,23 +130,12 @@ def _sums(values: U64, start: I64) -> U64:
 
 def _shape_hashes(shapes: Shapes, first: int = 0) -> U64:
     """A hash of each shape's dimensions from *first* on; 0: unknown rank."""
-    rank = np.diff(shapes.start)
-    place = np.arange(shapes.dim.size) - np.repeat(shapes.start[:-1], rank)
+    place = np.arange(shapes.dim.size) - np.repeat(shapes.start[:-1], np.diff(shapes.start))
     dim = np.where(place < first, 0, shapes.dim)
-    return _sums(hashes(dim) * (2 * place + 1).astype(np.uint64) + hashes(place), shapes.start)
+    return _sums(mix(hashes(dim) + hashes(place) * _ODD), shapes.start)
 
 
 def _output_hashes(profile: Profile) -> U64:
-    outputs = profile.outputs
-    number = np.arange(len(outputs.shape)) - np.repeat(outputs.start[:-1], np.diff(outputs.start))
-    return _sums(mix(_shape_hashes(outputs.shape, 1) + hashes(number)), outputs.start)
-
-
-def one_each(key: U64, is_new: Bool) -> tuple[I64, I64]:
-    """(row, row) of the keys that one row of each side has; the rows of the base come first."""
-    order = np.argsort(key, kind="stable")
-    bounds = np.append(np.flatnonzero(np.diff(key[order], prepend=~key[order[:1]])), key.size)
-    two = bounds[:-1][np.diff(bounds) == 2]  # noqa: PLR2004 - one of each side
-    first, second = order[two], order[two + 1]
-    apart = is_new[second] & ~is_new[first]
-    return first[apart], second[apart]
+    start = profile.outputs.start
+    number = np.arange(len(profile.outputs.shape)) - np.repeat(start[:-1], np.diff(start))
+    return _sums(mix(_shape_hashes(profile.outputs.shape, 1) + hashes(number)), start)

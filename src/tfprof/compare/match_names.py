@@ -1,123 +1,82 @@
 """Pairs of nodes whose names differ in a scope or in a suffix.
 
     a renamed scope     model/conv1/{Conv2D,kernel,bias}  ↔  model/stem/{Conv2D,kernel,bias}
-                        what is below both is the same, and no other scope has the same below it
+                        each has more in common with the other than with any other scope
     a shifted suffix    dense_4/MatMul_1  ↔  dense_2/MatMul
 
-Only what is left unmatched counts. Candidates whose matched neighbours say otherwise are dropped.
+Only what is left unmatched counts. Candidates whose neighbours say otherwise are dropped.
 """
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from tfprof.columns.byte_words import mix
 from tfprof.columns.strings import Strings
 from tfprof.columns.unique import first_rows, most_frequent, unique_inverse
-from tfprof.compare.joint_graph import hashes, one_each
+from tfprof.compare.joint_graph import SEED, hash_without_suffixes, hashes, one_each
 
 if TYPE_CHECKING:
-    from tfprof.columns.strings import I64, U64
+    from tfprof.columns.strings import U64
     from tfprof.compare.joint_graph import JointGraph
 
-_SUFFIX: Final = re.compile(rb"_\d+(?=/|$)")
-_SEED: Final = np.uint64(0x3C79AC492BA7B653)
 _DEEPEST: Final = 32  # scopes of a name that are tried
-_ROUNDS: Final = 8
-
-
-def hash_without_suffixes(names: Strings) -> U64:
-    """Equal for names that differ in the numbers that make them unique: a_1/b_2 and a/b_3."""
-    return Strings.of(_SUFFIX.sub(b"", name) for name in names).hashes(_SEED)
-
-
-def last_part(names: Strings) -> U64:
-    """A hash of what follows the last slash of each name."""
-    row, slash = names.positions(b"/")
-    begin = np.zeros(len(names), np.int64)
-    begin[row] = slash + 1  # the last one stays
-    return Strings(names.blob, names.start + begin, names.length - begin).hashes(_SEED)
+_ROUNDS: Final = 4
+_NEW: Final = 1 << 62
 
 
 def match_suffixes(graph: JointGraph) -> None:
     """Pair nodes of one kind whose names without suffixes no others of this kind have."""
     nodes = graph.unmatched()
-    key = hash_without_suffixes(graph.name.take(nodes))
-    rows = one_each(mix(key + graph.kind[nodes]), nodes >= graph.first_new)
-    base, new = nodes[rows[0]], nodes[rows[1]]
+    key = hash_without_suffixes(graph.name.take(nodes)) + graph.kind[nodes]
+    base, new = (nodes[rows] for rows in one_each(mix(key), nodes >= graph.first_new))
     agree, differ = graph.support(base, new, np.arange(base.size))
-    sure = (agree > differ) | (graph.is_alone(base) & graph.is_alone(new))
+    sure = (agree > differ) | ~(graph.has_edges[base] | graph.has_edges[new])
     graph.pair(base[sure], new[sure])
 
 
-class _Below(NamedTuple):
-    """Each unmatched node in each of its scopes, outermost first, and its name below it."""
-
-    node: I64
-    scope: U64
-    name: U64
-
-
 def match_scopes(graph: JointGraph) -> None:
-    """Pair what is below scopes of equal content, at first with equal shapes."""
-    below = _below(graph)
+    """Pair what is below scopes that have most in common, at first with equal shapes only."""
     for kind in (graph.kind, graph.op_hash):
-        wrong = np.empty(0, np.uint64)
         for _ in range(_ROUNDS):
-            rest = graph.partner[below.node] < 0
-            below = _Below(below.node[rest], below.scope[rest], below.name[rest])
-            paired, more_wrong = _pair_scopes(graph, below, kind, wrong)
-            wrong = np.append(wrong, more_wrong)
-            if not paired and not more_wrong.size:
+            if not _pair_scopes(graph, kind):
                 break
 
 
-def _below(graph: JointGraph) -> _Below:
+def _pair_scopes(graph: JointGraph, kind: U64) -> bool:
     nodes = graph.unmatched()
     names = graph.name.take(nodes)
+    # One row per scope of each node, outermost first: the empty one has the whole name below it.
     row, slash = names.positions(b"/")
     shallow = np.bincount(row, minlength=nodes.size)[row] <= _DEEPEST
-    row, slash = row[shallow], slash[shallow]
-    # The whole name is below the empty scope.
-    row, slash = np.append(np.arange(nodes.size), row), np.append(np.full(nodes.size, -1), slash)
-    order = np.lexsort((slash, row))
+    row = np.append(np.arange(nodes.size), row[shallow])
+    slash = np.append(np.full(nodes.size, -1), slash[shallow])
+    order = np.argsort(row, kind="stable")
     row, slash = row[order], slash[order]
-    start, length = names.start[row], names.length[row]
-    scope = Strings(names.blob, start, np.maximum(slash, 0))
-    below = Strings(names.blob, start + slash + 1, length - slash - 1)
-    return _Below(nodes[row], scope.hashes(_SEED), below.hashes(_SEED))
-
-
-def _pair_scopes(graph: JointGraph, below: _Below, kind: U64, wrong: U64) -> tuple[int, U64]:
-    """(number of pairs made, signatures of scopes that turned out to differ)."""
-    is_new = below.node >= graph.first_new
-    content = mix(below.name + kind[below.node])
-    side = is_new.astype(np.int64) << 62
-    scope, number = unique_inverse((below.scope >> np.uint64(2)).view(np.int64) | side)
-    first, second = (number[row] for row in one_each(content, is_new))
-    vote_new = most_frequent(first, second, scope.size)
-    vote_base = most_frequent(second, first, scope.size)
-    base = np.flatnonzero(vote_new >= 0)
-    base = base[vote_base[vote_new[base]] == base]
-    new = vote_new[base]
-    signature = below.scope[first_rows(number)[1]]
-    signature = mix(signature[base]) + mix(signature[new])
-    untried = ~np.isin(signature, wrong)
-    base, new, signature = base[untried], new[untried], signature[untried]
-    pair = np.full(scope.size, -1, np.int64)
-    pair[base] = pair[new] = np.arange(base.size)
-    row = np.flatnonzero(pair[number] >= 0)
-    row = row[first_rows(below.node[row])[1]]  # the outermost such scope of each node
-    first, second = one_each(mix(content[row] + hashes(pair[number[row]])), is_new[row])
-    owner = pair[number[row[first]]]
-    first, second = below.node[row[first]], below.node[row[second]]
-    count = np.bincount(owner, minlength=base.size)
-    agree, differ = (
-        np.bincount(owner, each, base.size) for each in graph.support(first, second, owner)
+    node, start = nodes[row], names.start[row]
+    is_new = node >= graph.first_new
+    below = Strings(names.blob, start + slash + 1, names.length[row] - slash - 1).hashes(SEED)
+    above = Strings(names.blob, start, np.maximum(slash, 0)).hashes(SEED)
+    content = mix(below + kind[node])
+    scopes, scope = unique_inverse((above >> np.uint64(2)).view(np.int64) + is_new * _NEW)
+    # What one scope of each side has is a vote of either for the other.
+    mine, theirs = (scope[rows] for rows in one_each(content, is_new))
+    choice = np.maximum(
+        most_frequent(mine, theirs, scopes.size), most_frequent(theirs, mine, scopes.size)
     )
-    sure = (agree > differ) | ((agree + differ == 0) & (count > 1))
-    graph.pair(first[sure[owner]], second[sure[owner]])
-    return int(sure[owner].sum()), signature[~sure & (count > 0)]
+    mutual = (choice >= 0) & (choice[choice] == np.arange(scopes.size))
+    pair = np.where(mutual, np.minimum(choice, np.arange(scopes.size)), -1)[scope]
+    rows = np.flatnonzero(pair >= 0)
+    rows = rows[first_rows(node[rows])[1]]  # the outermost such scope of each node
+    base, new = (rows[i] for i in one_each(mix(content[rows] + hashes(pair[rows])), is_new[rows]))
+    owner = pair[base]
+    agree, differ = (
+        np.bincount(owner, each, scopes.size)
+        for each in graph.support(node[base], node[new], owner)
+    )
+    several = np.bincount(owner, minlength=scopes.size) > 1
+    sure = (agree > differ) | ((agree + differ == 0) & several)
+    graph.pair(node[base[sure[owner]]], node[new[sure[owner]]])
+    return bool(sure[owner].any())

@@ -11,18 +11,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tfprof.columns.frozen import Frozen
-from tfprof.compare.joint_graph import JointGraph
-from tfprof.compare.match_names import (
-    hash_without_suffixes,
-    last_part,
-    match_scopes,
-    match_suffixes,
-)
+from tfprof.columns.strings import Strings
+from tfprof.compare.joint_graph import SEED, JointGraph, hash_without_suffixes
+from tfprof.compare.match_names import match_scopes, match_suffixes
 from tfprof.compare.match_structure import match_structure
 from tfprof.foundation.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from tfprof.columns.strings import I64, Strings
+    from tfprof.columns.strings import I64, U64
     from tfprof.model import Profile
 
 RULES: Final = ("name", "scope renamed", "suffix", "structure")
@@ -57,9 +53,9 @@ def _match_rest(base: Profile, new: Profile, named: I64, same: I64) -> tuple[I64
     graph = JointGraph(base, new)
     graph.pair(named, same + len(base))
     rest = np.flatnonzero(graph.partner[: len(base)] < 0)
-    match_scopes(graph)
-    match_suffixes(graph)
-    match_structure(graph)
+    for rule in (match_scopes, match_suffixes, match_structure):
+        if (graph.partner[: len(base)] < 0).any() and (graph.partner[len(base) :] < 0).any():
+            rule(graph)
     rest = rest[graph.partner[rest] >= 0]
     rest = rest[graph.op[rest] == graph.op[graph.partner[rest]]]  # two types may have one hash
     return rest, graph.partner[rest] - len(base)
@@ -68,6 +64,14 @@ def _match_rest(base: Profile, new: Profile, named: I64, same: I64) -> tuple[I64
 def _rules(base: Strings, new: Strings) -> dict[str, int]:
     """How many of these pairs of names differ in what."""
     suffix = hash_without_suffixes(base) == hash_without_suffixes(new)
-    scope = ~suffix & (last_part(base) == last_part(new))
+    scope = ~suffix & (_last_part(base) == _last_part(new))
     counts = (suffix.sum(), scope.sum(), (~suffix & ~scope).sum())
     return dict(zip(("suffix", "scope renamed", "structure"), map(int, counts), strict=True))
+
+
+def _last_part(names: Strings) -> U64:
+    """A hash of what follows the last slash of each name."""
+    begin = np.zeros(len(names), np.int64)
+    row, slash = names.positions(b"/")
+    begin[row] = slash + 1  # the last one stays
+    return Strings(names.blob, names.start + begin, names.length - begin).hashes(SEED)

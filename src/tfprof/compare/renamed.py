@@ -2,23 +2,68 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from tfprof.columns.strings import Strings
+from tfprof.columns.unique import first_rows, unique_inverse
+from tfprof.fleet.join_graphs import joined_stacks
 from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.read.columns import members
 
 if TYPE_CHECKING:
+    from tfprof.columns.strings import I64
     from tfprof.compare.match_nodes import Matches
-    from tfprof.model import Profile
+    from tfprof.model import Profile, Stacks
+
+_FRAME: Final = ("file", "function", "line", "function_line", "source")
 
 
 def renamed(base: Profile, new: Profile, matches: Matches) -> Profile:
-    """*base* itself where no name and no stack differs; all that is not matched stays as it is."""
+    """*base* itself where no name and no stack differs; what is not matched keeps its name."""
     at = matches.new_of_base
-    if sum(matches.by.values()) == matches.by["name"]:
+    if sum(matches.by.values()) > matches.by["name"]:
+        names = Strings.concat([base.nodes.name, new.nodes.name])
+        rows = np.where(at < 0, np.arange(len(base)), len(base) + at)
+        base = replace(base, nodes=replace(base.nodes, name=names.take(rows)))
+    theirs = np.append(new.nodes.stack, -1)[at]
+    node = np.flatnonzero((base.nodes.stack >= 0) & (theirs >= 0))
+    if base.stacks is new.stacks or not node.size:
         return base
-    names = Strings.concat([base.nodes.name, new.nodes.name])
-    rows = np.where(at < 0, np.arange(len(base)), len(base) + at)
-    return replace(base, nodes=replace(base.nodes, name=names.take(rows)))
+    return _with_stacks(base, new.stacks, node, theirs[node])
+
+
+def _with_stacks(base: Profile, new: Stacks, node: I64, theirs: I64) -> Profile:
+    """*base*, where each *node* has its stack among *new*; lines that moved move for all nodes."""
+    stacks = joined_stacks(base.stacks, new)
+    theirs = theirs + base.stacks.start.size - 1
+    pair = first_rows(base.nodes.stack[node] * stacks.start.size + theirs)[1]
+    first, second = base.nodes.stack[node[pair]], theirs[pair]
+    alike = np.diff(stacks.start)[first] == np.diff(stacks.start)[second]
+    old, moved = (members(stacks.start, stack[alike]) for stack in (first, second))
+    columns = {name: getattr(stacks, name) for name in _FRAME}
+    if alike.all() and all(np.array_equal(each[old], each[moved]) for each in columns.values()):
+        return base
+    same = (stacks.file[old] == stacks.file[moved]) & (
+        stacks.function[old] == stacks.function[moved]
+    )
+    old, moved = old[same], moved[same]
+    place = np.zeros(stacks.file.size, np.int64)  # equal for frames of one line
+    for name in ("file", "function", "line"):
+        values, number = unique_inverse(columns[name])
+        place = unique_inverse(place * values.size + number)[1]
+    new_frame = np.full(place.size, -1, np.int64)
+    new_frame[place[old]] = moved
+    new_frame[place[old[stacks.line[new_frame[place[old]]] != stacks.line[moved]]]] = -1
+    frame = np.arange(place.size)
+    in_base = frame[: base.stacks.file.size]
+    known = new_frame[place[in_base]] >= 0
+    frame[in_base[known]] = new_frame[place[in_base[known]]]
+    stack = base.nodes.stack.copy()
+    stack[node] = theirs
+    return replace(
+        base,
+        nodes=replace(base.nodes, stack=stack),
+        stacks=replace(stacks, **{name: column[frame] for name, column in columns.items()}),
+    )

@@ -61,7 +61,7 @@ def _joined(profile: Profile, other: Profile) -> Profile:
         ),
         attribute_sources=(*profile.attribute_sources, *sources),
         regions=joined_regions(profile, other.regions, place[:-1] - len(profile), new),
-        stacks=_with_stacks(profile.stacks, other.stacks),
+        stacks=joined_stacks(profile.stacks, other.stacks),
         has_traces=profile.has_traces or other.has_traces,
         layers=profile.layers or other.layers,
     )
@@ -82,18 +82,14 @@ def _inputs(grown: Profile, other: Profile, new: I64) -> Inputs:
     return Inputs(ends, written, grown.nodes.name.find(written), edges.slot[listed])
 
 
-def _with_stacks(stacks: Stacks, other: Stacks) -> Stacks:
-    """The stacks of both; the same text has the same number, which each gives out on its own."""
-    number = dict(zip(stacks.text, stacks.text_id.tolist(), strict=True))
-    free = max(number.values(), default=0) + 1
-    added = [text for text in other.text.distinct() if text not in number]
-    number |= {text: free + at for at, text in enumerate(added)}
-    renumbered = {i: number[t] for i, t in zip(other.text_id.tolist(), other.text, strict=True)}
-    none = free + len(added)  # a number without a text
+def joined_stacks(stacks: Stacks, other: Stacks) -> Stacks:
+    """The stacks of both; texts are numbered anew, equal ones alike."""
+    text = Strings.concat([stacks.text, other.text])
+    ids, first = text.intern()
+    sides = ((stacks, ids[: len(stacks.text)]), (other, ids[len(stacks.text) :]))
 
     def column(name: str) -> I64:
-        ids = getattr(other, name).tolist()
-        return np.append(getattr(stacks, name), np.array([renumbered.get(i, none) for i in ids]))
+        return np.concatenate([_renumbered(s, getattr(s, name), i, first.size) for s, i in sides])
 
     return Stacks(
         np.append(stacks.start, stacks.start[-1] + other.start[1:]),
@@ -102,6 +98,15 @@ def _with_stacks(stacks: Stacks, other: Stacks) -> Stacks:
         column("function"),
         np.append(stacks.function_line, other.function_line),
         column("source"),
-        np.append(stacks.text_id, free + np.arange(len(added))),
-        Strings.concat([stacks.text, Strings.of(added)]),
+        np.arange(first.size),
+        text.take(first),
     )
+
+
+def _renumbered(stacks: Stacks, column: I64, ids: I64, unknown: int) -> I64:
+    """The id of each text of *column*; *unknown* where a number has no text."""
+    order = np.argsort(stacks.text_id)
+    known = stacks.text_id[order]
+    at = np.minimum(np.searchsorted(known, column), max(known.size - 1, 0))
+    has = np.append(known, -1)[at] == column if known.size else np.zeros(column.size, np.bool_)
+    return np.where(has, np.append(ids[order], unknown)[at], unknown)
