@@ -3,7 +3,7 @@
     python tests/data/make/pairs.py [OUT_DIR]        (needs tensorflow and tf-keras; takes a minute)
     python tests/data/make/pairs.py [OUT_DIR] --case release     (with another TensorFlow)
 
-    mlp/            two dense layers that train: graph, op log and eight traced steps
+    mlp/            two dense layers that train: graph, op log and ten traced steps
     mlp_wide/       the same with a first layer of 96 units in place of 64
     mlp_renamed/    the same as mlp/ with a scope `backbone` in place of `encoder`
     cnn/            a SavedModel of Keras with two convolutions and a dense layer
@@ -39,58 +39,70 @@ ROOT = Path(__file__).resolve().parents[3]
 OUT_DIR = ROOT / "tests" / "data" / "pairs"
 BATCH, FEATURES, UNITS, WIDE_UNITS, CLASSES = 32, 20, 64, 96, 10
 IMAGES, SIDE, COLOURS, FILTERS = 4, 16, 3, 8
-WARM_UP_STEPS, TRACED_STEPS = 20, 8
+WARM_UP_STEPS, TRACED_STEPS = 40, 10
 SEED = 14
 
 Files = dict[str, bytes]
 
 
-def mlp() -> Files:
-    """Two dense layers."""
-    return _trained("encoder", UNITS)
-
-
-def mlp_wide() -> Files:
-    """The first of them wider."""
-    return _trained("encoder", WIDE_UNITS)
-
-
-def mlp_renamed() -> Files:
-    """In another scope."""
-    return _trained("backbone", UNITS)
-
-
-def _trained(scope: str, units: int) -> Files:
-    """Train with momentum, and trace the last steps."""
+def mlps() -> Files:
+    """Three models that train in turns, so that a busy minute of the machine is shared by all."""
     import numpy as np  # noqa: PLC0415
     import tensorflow.compat.v1 as tf  # noqa: PLC0415
 
     tf.disable_v2_behavior()  # reference variables, static graph
-    with tf.Graph().as_default() as graph, tf.Session(config=_as_written(tf)) as session:
-        tf.set_random_seed(SEED)
-        x = tf.placeholder(tf.float32, (BATCH, FEATURES), "x")
-        labels = tf.placeholder(tf.int32, (BATCH,), "labels")
-        with tf.variable_scope(scope):
-            hidden = tf.nn.relu(_dense(tf, "hidden", x, units))
-        with tf.variable_scope("head"):
-            logits = _dense(tf, "logits", hidden, CLASSES)
-            losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
-            loss = tf.reduce_mean(losses, name="loss")
-        train = tf.train.MomentumOptimizer(0.1, 0.9).minimize(loss)
-        session.run(tf.global_variables_initializer())
-        random = np.random.default_rng(SEED)
-        feed = {
-            x: random.random((BATCH, FEATURES)),
-            labels: random.integers(0, CLASSES, BATCH),
-        }
-        files = {"graph.pb": _graph(graph), "tfprof_log": _op_log(tf, graph)}
-        for step in range(-WARM_UP_STEPS, TRACED_STEPS):
-            run, level = tf.RunMetadata(), tf.RunOptions.FULL_TRACE
-            session.run(train, feed, tf.RunOptions(trace_level=level), run)
+    files, sessions = {}, {}
+    for model in (mlp, mlp_wide, mlp_renamed):
+        with tf.Graph().as_default() as graph:
+            tf.set_random_seed(SEED)
+            train = model(tf)
+            session = tf.Session(config=_as_written(tf))
+            session.run(tf.global_variables_initializer())
+        sessions[model.__name__] = session, train
+        files[f"{model.__name__}/graph.pb"] = _graph(graph)
+        files[f"{model.__name__}/tfprof_log"] = _op_log(tf, graph)
+    random = np.random.default_rng(SEED)
+    feed = {
+        "x:0": random.random((BATCH, FEATURES)),
+        "labels:0": random.integers(0, CLASSES, BATCH),
+    }
+    options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+    for step in range(-WARM_UP_STEPS, TRACED_STEPS):
+        for name, (session, train) in sessions.items():
+            run = tf.RunMetadata()
+            session.run(train, feed, options, run)
             if step >= 0:
                 kept = tf.RunMetadata(step_stats=run.step_stats)
-                files[f"run_meta_{step}"] = kept.SerializeToString(deterministic=True)
+                files[f"{name}/run_meta_{step}"] = kept.SerializeToString(deterministic=True)
     return files
+
+
+def mlp(tf: Any) -> Any:
+    """Two dense layers."""
+    return _perceptron(tf, "encoder", UNITS)
+
+
+def mlp_wide(tf: Any) -> Any:
+    """The first of them wider."""
+    return _perceptron(tf, "encoder", WIDE_UNITS)
+
+
+def mlp_renamed(tf: Any) -> Any:
+    """In another scope."""
+    return _perceptron(tf, "backbone", UNITS)
+
+
+def _perceptron(tf: Any, scope: str, units: int) -> Any:
+    """What trains the model, with momentum."""
+    x = tf.placeholder(tf.float32, (BATCH, FEATURES), "x")
+    labels = tf.placeholder(tf.int32, (BATCH,), "labels")
+    with tf.variable_scope(scope):
+        hidden = tf.nn.relu(_dense(tf, "hidden", x, units))
+    with tf.variable_scope("head"):
+        logits = _dense(tf, "logits", hidden, CLASSES)
+        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+        loss = tf.reduce_mean(losses, name="loss")
+    return tf.train.MomentumOptimizer(0.1, 0.9).minimize(loss)
 
 
 def _dense(tf: Any, name: str, x: Any, units: int) -> Any:
@@ -205,6 +217,7 @@ def twin_v2() -> Files:
 def release() -> Files:
     """A model of layers of many kinds, as this release of TensorFlow saves it."""
     import keras  # noqa: PLC0415
+    import tensorflow as tf  # noqa: PLC0415
 
     layers = keras.layers
     image = keras.Input((SIDE, SIDE, COLOURS), name="image")
@@ -216,14 +229,16 @@ def release() -> Files:
     x = layers.LSTM(UNITS, name="lstm")(x)
     x = layers.LayerNormalization(name="layer_norm")(x)
     x = layers.Dense(CLASSES, activation="softmax", name="classes")(x)
-    return _saved(keras.Model(image, x, name="net").export)
+    number = ".".join(tf.__version__.split(".")[:2])
+    (saved,) = _saved(keras.Model(image, x, name="net").export).items()
+    return {f"release_{number}/{saved[0]}": saved[1]}
 
 
 CASES: Mapping[str, Callable[[], Files]] = {
     case.__name__: case
     for case in (
-        *(mlp, mlp_wide, mlp_renamed, cnn, cnn_short),
-        *(norm_steps, norm_fused, norm_folded, twin_v1, twin_v2, release),
+        *(mlps, cnn, cnn_short, norm_steps, norm_fused, norm_folded),
+        *(twin_v1, twin_v2, release),
     )
 }
 
@@ -240,21 +255,13 @@ def main() -> None:
             command = [sys.executable, __file__, str(asked.out_dir), "--case", case]
             subprocess.run(command, check=True, env=environment)
         return
-    folder = asked.out_dir / _folder(asked.case)
-    folder.mkdir(parents=True, exist_ok=True)
     for name, content in CASES[asked.case]().items():
+        # The files of a case are in its folder, but for those that name another.
+        path = asked.out_dir / (f"{name}.gz" if "/" in name else f"{asked.case}/{name}.gz")
+        path.parent.mkdir(parents=True, exist_ok=True)
         packed = gzip.compress(content, 9, mtime=0)
-        (folder / f"{name}.gz").write_bytes(packed)
-        print(f"{folder.name}/{name}.gz: {len(content):,} bytes, packed {len(packed):,}")
-
-
-def _folder(case: str) -> str:
-    """A release has its number in its name."""
-    if case != release.__name__:
-        return case
-    import tensorflow as tf  # noqa: PLC0415
-
-    return f"release_{'.'.join(tf.__version__.split('.')[:2])}"
+        path.write_bytes(packed)
+        print(f"{path.relative_to(asked.out_dir)}: {len(content):,} bytes, packed {len(packed):,}")
 
 
 def _saved(export: Callable[[str], object]) -> Files:
