@@ -24,27 +24,19 @@ const WIDTH = { number: 92, difference: 136, ratio: 96 };
 const HIGH = 27; // pixels of a level of the icicle, at most
 const LARGEST = "size of change";
 
-/** What rows can be ordered by besides that. @type {Object<string, (change: Change, row: number) => number>} */
-const ORDERS = { base: (change, row) => Number(change.base[row]), new: (change, row) => Number(change.now[row]) };
-
 /** @type {import("./tabs.js").Tab} */
 export const changesTab = pictureTab({
   id: "changes",
   title: "Changes",
-  missing: () => "",
+  missing: ({ profile: { changes } }) => (changes && changes.tree.length === 1 ? ["No number differs in any scope", ...changes.meta.notes].join(". ") : ""),
   make: (page) => new ChangesTab(page, /** @type {Changes} */ (page.profile.changes)),
 });
-
-/** The metrics of either side. @param {Page} page @param {Changes} changes */
-function metricsOf(page, changes) {
-  return metrics(page).filter(({ name }) => changes.meta.metrics.includes(name));
-}
 
 /** What the state says to draw. @param {Page} page @param {Changes} changes */
 function sceneOf(page, changes) {
   const { state } = page;
   const { tree, label } = changes;
-  const able = metricsOf(page, changes);
+  const able = metrics(page).filter(({ name }) => changes.meta.metrics.includes(name)); // of either side
   const named = (/** @type {string | undefined} */ name) => able.find((one) => one.name === name);
   const first = [...page.profile.meta.defaults.scope.select.map(named), ...able].find((one) => one && changes.of(one).differs()[0]);
   const metric = named(state.metric) ?? first ?? able[0];
@@ -58,7 +50,7 @@ function sceneOf(page, changes) {
   const brief = (/** @type {number} */ row) => name(row).slice(row > 0 ? name(row).lastIndexOf("/", name(row).length - 2) + 1 : 0);
   const marked = (/** @type {number} */ row) => [changes.mark(row), brief(row)].filter(Boolean).join(" ");
   return {
-    metric, change, layout, zoomed, colours, name, brief, marked, tree, of: "changes", id: tree.parent.map((_, row) => row), node: changes.node,
+    able, metric, change, layout, zoomed, colours, name, brief, marked, tree, of: "changes", id: tree.parent.map((_, row) => row), node: changes.node,
     levels: change.cache.cached(`levels ${zoomed}`, () => levels(layout, zoomed)),
     colouring: {
       isScale: true, of: (/** @type {number} */ row) => changeColour(change.strength(row), colours.dark), text: () => "",
@@ -88,7 +80,7 @@ class ChangesTab {
     this.grid.element.style.setProperty("--tg-text", "84px");
     /** @type {Int32Array} of the tree, for each row of the table */ this.rows = new Int32Array(0);
     this.drawn = "";
-    this.notes = h("ul", { class: "table-notes", "aria-label": "Notes" }, meta.notes.map((/** @type {string} */ note) => h("li", null, shown(note))));
+    this.notes = h("ul", { class: "table-notes", "aria-label": "Notes", tabindex: "0" }, meta.notes.map((/** @type {string} */ note) => h("li", null, shown(note))));
     this.command = h("code", { class: "command", tabindex: "0", "aria-label": "The same on the command line" });
     const copy = copyButton("Copy", () => this.command.textContent ?? "");
     const line = h("div", { class: "command-line", hidden: meta.command.length === 0 }, this.command, copy);
@@ -100,10 +92,10 @@ class ChangesTab {
     const { page, changes } = this;
     const scene = sceneOf(page, changes);
     const { metric, change, zoomed } = scene;
-    this.width.show(metricsOf(page, changes).map((one) => ({ value: one.name, text: `${one.title} ${changes.of(one).ratioText(0)}`.trim() })), metric.name);
+    this.width.show(scene.able.map((one) => ({ value: one.name, text: `${one.title} ${changes.of(one).ratioText(0)}`.trim() })), metric.name);
     fill(this.headline, `${scene.brief(zoomed)}: ${change.sentence(zoomed)}`);
     fill(this.command, [...changes.meta.command, "--view=scope", `--select=${metric.name}`].map(quote).join(" "));
-    const order = page.state.sort_changes === "name" || page.state.sort_changes in ORDERS ? page.state.sort_changes : LARGEST;
+    const order = page.state.sort_changes === "name" ? "name" : LARGEST;
     const height = HIGH * change.cache.cached("levels", () => levels(scene.layout, 0));
     Object.assign(this.icicle.scroll.style, { flex: `1 1 ${height}px`, maxHeight: `${height}px`, minHeight: `min(${height}px, 30%)` });
     const key = JSON.stringify([metric.name, zoomed, order, this.grid.narrow]);
@@ -119,15 +111,14 @@ class ChangesTab {
     const differs = change.differs();
     const kept = marksOf(tree.length, (row) => row === zoomed || (row > zoomed && row < tree.end[zoomed] && differs[row]));
     const before = markedRows(kept);
-    const size = ORDERS[order] ?? ((_, /** @type {number} */ row) => Math.abs(Number(change.more(row))));
-    const sizes = order === "name" ? null : Float64Array.from(before, (row) => size(change, row));
-    const compare = (/** @type {number} */ a, /** @type {number} */ b) => (sizes ? sizes[b] - sizes[a] : changes.label.compare(before[a], before[b])) || a - b;
+    const sizes = Float64Array.from(before, (row) => Math.abs(Number(change.more(row))));
+    const compare = (/** @type {number} */ a, /** @type {number} */ b) => (order === "name" ? changes.label.compare(before[a], before[b]) : sizes[b] - sizes[a]) || a - b;
     const [sorted, old] = tree.keepRows(kept).sort(compare);
     const rows = (this.rows = old.map((at) => before[at]));
-    const largest = rows.reduce((most, row) => Math.max(most, Math.abs(Number(change.more(row)))), 0);
+    const largest = sizes.reduce((most, size) => Math.max(most, size), 0);
     const of = (/** @type {(row: number) => string} */ text) => (/** @type {number} */ i) => text(rows[i]);
     /** @type {(title: string, width: number, text: (row: number) => string, tip: (row: number) => string) => GridColumn} */
-    const column = (title, width, text, tip) => ({ name: title, title, right: true, width, text: of(text), tip: of(tip), share: null, order: title in ORDERS ? title : "" });
+    const column = (title, width, text, tip) => ({ name: title, title, right: true, width, text: of(text), tip: of(tip), share: null, order: "" });
     const moreTip = (/** @type {number} */ row) => [`${change.more(row) > 0 ? "+" : ""}${exact(change.more(row))}`, change.noiseText(row)].filter(Boolean).join("; ");
     const columns = [
       column("base", WIDTH.number, (row) => change.baseText(row), (row) => exact(change.base[row])),

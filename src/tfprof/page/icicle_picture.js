@@ -16,22 +16,11 @@ import { percent, plural } from "./units.js";
 /** @typedef {import("./icicle.js").Box & import("./canvas.js").Shape} IcicleShape */
 /** @typedef {{matches: Uint8Array | null, covered: Uint8Array | null, text: string, isValid: boolean}} Search which rows hold a match, and how much that is */
 /**
- * @typedef {object} Scene what the state says to draw
- * @property {string} of what the ids are of; while it is the same, the keyboard stays at its row
- * @property {ArrayLike<number>} id how the address names each row
- * @property {import("./tree.js").Tree} tree
- * @property {import("./icicle.js").Layout} layout
- * @property {number} zoomed
- * @property {number} levels
- * @property {import("./colours.js").Theme} colours
- * @property {import("./icicle_colours.js").Colouring} colouring
- * @property {Search | null} search
- * @property {string} nothing what to say where no row has a width
- * @property {ArrayLike<number>} node of each row; -1: it is none
- * @property {(row: number) => string} name
- * @property {(row: number) => string} brief the name without the scopes that it is in
- * @property {(row: number) => string[]} texts of a box: the first that fits, or as much of the last as does
- * @property {(row: number) => string[]} lines what the pointer shows below the name
+ * What the state says to draw. The address names a row by its id; while these are `of` the same, the keyboard stays at
+ * its row. The texts of a box: the first that fits is drawn, or as much of the last as does. `node` is -1 where a row is none.
+ * @typedef {{of: string, id: ArrayLike<number>, node: ArrayLike<number>, tree: import("./tree.js").Tree, layout: import("./icicle.js").Layout,
+ *   zoomed: number, levels: number, colours: import("./colours.js").Theme, colouring: import("./icicle_colours.js").Colouring, search: Search | null,
+ *   nothing: string, name: (row: number) => string, brief: (row: number) => string, texts: (row: number) => string[], lines: (row: number) => string[]}} Scene
  */
 
 const [LOWEST, HIGHEST] = [20, 27]; // of a row, in pixels

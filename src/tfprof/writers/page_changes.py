@@ -37,7 +37,8 @@ def add_changes(out: Container, report: PageReport, shown: I64 | None) -> dict[s
         report.loaded, select=[*METRICS], dim=report.sizes, max_depth=1 << 30
     )
     every = compared.diff.all_rows
-    diff, left_out = _around_changes(every, limit("page_nodes"), is_served=report.is_served)
+    most = len(every) if report.is_served else limit("page_nodes")
+    diff, left_out = _around_changes(every, most)
     out.add("changes.depth", diff.tree.depth)
     out.add_strings("changes.label", diff.label)
     out.add("changes.node", _nodes(diff, shown))
@@ -59,25 +60,21 @@ def add_changes(out: Container, report: PageReport, shown: I64 | None) -> dict[s
     }
 
 
-def _around_changes(diff: Diff, most: int, *, is_served: bool) -> tuple[Diff, list[str]]:
+def _around_changes(diff: Diff, most: int) -> tuple[Diff, list[str]]:
     """(the rows that changed, hold a change or stand beside one, what is said of too many)."""
-    tree, size = diff.tree, np.zeros(len(diff))
-    change, differs = size.copy(), np.zeros(len(diff), np.bool_)
+    tree, change, differs = diff.tree, np.zeros(len(diff)), np.zeros(len(diff), np.bool_)
     for metric in diff.metrics:
-        own, total = (np.array(numbers(metric)) for numbers in (diff.own, diff.total))
-        whole = float(np.abs(total).max()) or 1.0
-        differs |= own[0] != own[1]
-        change += np.abs(own[0].astype(np.float64) - own[1]) / whole
-        size += np.abs(total).max(axis=0) / whole
-    holds = tree.holds(differs)
-    kept = holds | holds[tree.parent]
+        (base, new), totals = diff.own(metric), diff.total(metric)
+        differs |= base != new
+        change += np.abs(new.astype(np.float64) - base) / max(1, np.abs(totals).max())
+    kept = tree.holds(differs)
+    kept |= kept[tree.parent]
     kept[0] = True
-    more = 0 if is_served else max(0, int(kept.sum()) - most)
-    if more:
-        below = tree.totals((change * 1e9).astype(np.int64))
-        kept[np.lexsort((-size, -below, ~kept))[most:]] = False
-    text = f"{plural(more, 'row')} with the smallest changes left out: {beyond('page_nodes')}"
+    more = max(0, int(kept.sum()) - most)
+    below = tree.totals((change * 1e9).astype(np.int64))  # at least that of each row below
+    kept[np.lexsort((-below, ~kept))[most:]] = False
     shown = replace(diff, tree=tree.keep_rows(kept), row=diff.row[kept])
+    text = f"{plural(more, 'row')} with the smallest changes left out: {beyond('page_nodes')}"
     return shown, [text] if more else []
 
 
