@@ -11,6 +11,7 @@ c      10      5
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -61,7 +62,9 @@ const numbers = Object.fromEntries(changes.meta.metrics.map((name) => {
   return [name, ["base", "now"].map((side) => Array.from(change[side], String))
     .concat([all((row) => String(change.more(row)))])];
 }));
-console.log(JSON.stringify({ meta: meta.changes, label: all((row) => changes.label.text(row)),
+const time = changes.of({ name: "micros", unit: "micros" });
+const said = all((row) => [time.sentence(row), time.noiseText(row), time.strength(row)]);
+console.log(JSON.stringify({ said, meta: meta.changes, label: all((row) => changes.label.text(row)),
   node: [...changes.node], numbers }));
 """
 
@@ -134,6 +137,22 @@ def test_what_is_the_same_is_left_out_and_numbers_are_exact(
     assert "6 rows with the smallest changes left out" in few["meta"]["notes"][-1]
 
 
+def test_noise_is_no_change(tmp_path: Path) -> None:
+    """Of five steps: a varies by more than it grew, b takes twice as long in each."""
+    drawing = "a  op=Relu us={}\nb  op=Tanh us={}\n"
+    times = (("90+110+95+105+100", "40+40+40+40+40"), ("91+111+96+106+101", "80+80+80+80+80"))
+    sides = []
+    for number, each in enumerate(times):
+        (folder := tmp_path / str(number)).mkdir()
+        sides.append(draw.loaded(drawing.format(*each), folder))
+    read = data_of(sides[1], sides[0], tmp_path)
+    noisy, sure = (read["said"][read["label"].index(name)] for name in ("a", "b"))
+    assert noisy[0] == "100 us → 101 us (+1 us, +1.0%, may be noise)"
+    low, high = re.findall(r"([+-]\d+) us", noisy[1])
+    assert (int(low) < 0 < int(high), noisy[2]) == (True, 0)  # as grey as no change
+    assert sure == ["40 us → 80 us (+40 us, +100.0%)", "95% interval: +40 us to +40 us", 1]
+
+
 def test_the_tab_of_changes(open_page: Pages, sides: tuple[Loaded, Loaded], tmp_path: Path) -> None:
     base, new = sides
     path = tmp_path / "page.html"
@@ -161,7 +180,8 @@ def test_the_tab_of_changes(open_page: Pages, sides: tuple[Loaded, Loaded], tmp_
       const canvas = document.querySelector("#panel-changes canvas");
       const middle = [0, Math.floor(0.4 * canvas.height), canvas.width, 1];
       const { data } = canvas.getContext("2d").getImageData(...middle);
-      return [0.3, 0.97, 0.8].map((x) => [...data.slice(4 * Math.floor(x * canvas.width)).slice(0, 3)]);
+      const pixel = (x) => 4 * Math.floor(x * canvas.width);
+      return [0.3, 0.97, 0.8].map((x) => [...data.slice(pixel(x), pixel(x) + 3)]);
     }""")
     more, less, same = [red - blue for red, _, blue in colours]
     assert more > 50 and less < -50 and abs(same) < 10  # noqa: PT018 - three colours

@@ -46,11 +46,11 @@ def run_diff(request: Request) -> Outcome:
     query = Query.of({n: value for n, value in request.options.items() if n in OPTIONS}, view)
     base_files, new_files = _sides(request)
     refuse_fleets(request.command, [*base_files, *new_files])
-    base = _load(request, base_files)
+    base = load_side(request, base_files)
     if not new_files:
         new = request.load(request)
     else:
-        new = base if new_files == base_files else _load(request, new_files)
+        new = base if new_files == base_files else load_side(request, new_files)
     steps = request.options.get(STEPS.name, STEPS.default)
     with Progress() as progress:
         progress("comparing")
@@ -88,7 +88,8 @@ def _sides(request: Request) -> tuple[list[str], list[str]]:
     return words[:1], words[1:]
 
 
-def _load(request: Request, files: Sequence[str]) -> Loaded:
+def load_side(request: Request, files: Sequence[str]) -> Loaded:
+    """The files of one side, whatever files the flags of *request* name."""
     parts = {name: v for name, v in request.options.items() if name in GRAPH_PARTS}
     try:
         with Progress():

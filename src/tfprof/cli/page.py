@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from tfprof.cli.diff import load_side
 from tfprof.cli.fleet_inputs import names_fleet
 from tfprof.cli.overview import naming
-from tfprof.cli.result_commands import load_files, loading_notes
+from tfprof.cli.result_commands import loading_notes
 from tfprof.console.outcome import Outcome
 from tfprof.console.progress import Progress
 from tfprof.console.stdio import print_notes
 from tfprof.errors import UsageError
 from tfprof.foundation.arguments import magnitude
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.io.find_inputs import choose_inputs
 from tfprof.io.open_files import InputFile
 from tfprof.query.query import Query
 from tfprof.results.loaded import Loaded
@@ -58,9 +58,9 @@ def run_page(request: Request) -> Outcome:
     loading = [] if request.shell else loading_notes(loaded)
     source = options.get(SOURCE.name) != "off"
     names = tuple(options.get(BASE.name) or ())
-    more = {"base": load_base(request)} if names else {}
-    if more and not isinstance(loaded, Loaded):
-        raise UsageError(f"page compares no fleets: leave out --{BASE.name}")
+    if names and (not isinstance(loaded, Loaded) or any(map(names_fleet, names))):
+        raise UsageError(f"a page compares no fleets: leave out --{BASE.name}")
+    more = {"base": load_side(request, names)} if names else {}
     report = loaded.page(source=source, dims=dims, **more)
     report = replace(report, peaks=peaks, source_off="--source=off")
     if names:
@@ -81,18 +81,6 @@ def run_page(request: Request) -> Outcome:
         output = Output("file", path)
         outcome = deliver(report, output, report.inputs)
     return with_loading_notes(outcome, report, loading, output)
-
-
-def load_base(request: Request) -> Loaded:
-    """The files of --base."""
-    names = request.options[BASE.name]
-    if any(map(names_fleet, names)):
-        raise UsageError(f"page compares no fleets: --{BASE.name} takes files or a folder")
-    others = {name: value for name, value in request.options.items() if name not in INPUTS}
-    with Progress():
-        chosen = choose_inputs(names, {})
-    loaded: Loaded = load_files(replace(request, words=names, options={**others, **chosen}))
-    return loaded
 
 
 def _without_folders(request: Request) -> Request:

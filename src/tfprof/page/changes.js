@@ -57,13 +57,10 @@ function changeOf(columns, tree, name, unit) {
     if (more(row) === 0 || !Number.isFinite(times)) return more(row) === 0 ? "" : "new";
     return unsure(row, times >= MOST_PERCENT ? `${amount(Math.round(times), "count")}×` : `${times < 1 ? "-" : "+"}${percent(Math.abs(times - 1), 1)}`);
   };
-  /** @type {Text} */ const noiseText = (row) => {
-    if (!low || !high || more(row) === 0) return "";
-    return `${isNoise(row) ? "within noise" : "stands out from noise"}: ${signed(low[row], unit)} to ${signed(high[row], unit)}`;
-  };
+  /** @type {Text} */ const noiseText = (row) => (low && high && more(row) !== 0 ? `95% interval: ${signed(low[row], unit)} to ${signed(high[row], unit)}` : "");
   /** @type {Text} */ const sentence = (row) => {
     if (more(row) === 0) return `${newText(row)}, no change`;
-    return `${baseText(row)} → ${newText(row)} (${[moreText(row), Number(base[row]) ? ratioText(row) : ""].filter(Boolean).join(", ")})`;
+    return `${baseText(row)} → ${newText(row)} (${[moreText(row), Number(base[row]) ? ratioText(row) : "", isNoise(row) ? "may be noise" : ""].filter(Boolean).join(", ")})`;
   };
   const strength = (/** @type {number} */ row) => (isNoise(row) || more(row) === 0 ? 0 : strengthOf(Number(now[row]) / Number(base[row])));
   const cache = new Cache();
@@ -91,7 +88,7 @@ export function changeColour(strength, dark) {
 export function changeLegend(dark, hasNoise) {
   const entry = (/** @type {number} */ times, /** @type {string} */ text) => ({ colour: css(changeColour(strengthOf(times), dark)), text });
   return [
-    entry(1 / STRONGEST, "half or less, or removed (-)"), entry(0.9, "-10%"), entry(1, hasNoise ? "no change, or within noise" : "no change"),
+    entry(1 / STRONGEST, "half or less, or removed (-)"), entry(0.9, "-10%"), entry(1, hasNoise ? "no change, or may be noise (~)" : "no change"),
     entry(1.1, "+10%"), entry(STRONGEST, "twice or more, or added (+)"),
   ];
 }

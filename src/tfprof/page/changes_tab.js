@@ -124,7 +124,7 @@ class ChangesTab {
       column("base", WIDTH.number, (row) => change.baseText(row), (row) => exact(change.base[row])),
       column("new", WIDTH.number, (row) => change.newText(row), (row) => exact(change.now[row])),
       { ...column("difference", WIDTH.difference, (row) => change.moreText(row), moreTip), order: LARGEST, share: (/** @type {number} */ i) => (largest > 0 ? Math.abs(Number(change.more(rows[i]))) / largest : null) },
-      column("ratio", WIDTH.ratio, (row) => (change.isNoise(row) && change.ratioText(row) ? `${change.ratioText(row)} ~` : change.ratioText(row)), (row) => change.noiseText(row)),
+      column("ratio", WIDTH.ratio, (row) => `${change.ratioText(row)}${change.isNoise(row) && change.more(row) !== 0 ? " ~" : ""}`, (row) => change.noiseText(row)),
     ];
     this.grid.show({
       tree: sorted,

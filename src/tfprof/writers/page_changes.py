@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tfprof.compare.noise import noise
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.foundation.units import plural
 from tfprof.tables.fields import METRICS
@@ -52,6 +53,10 @@ def add_changes(out: Container, report: PageReport, shown: I64 | None) -> dict[s
             out.add(f"changes.base.{metric}", base)
             out.add(f"changes.new.{metric}", new)
             out.add(f"changes.lower.{metric}", lower[0] + 2 * lower[1])
+    for metric, interval in noise(diff).items():
+        out.add(f"changes.low.{metric}", np.rint(interval.low))
+        out.add(f"changes.high.{metric}", np.rint(interval.high))
+        out.add(f"changes.stands_out.{metric}", interval.stands_out)
     names = (*report.naming.after, f"--base={','.join(report.base_names)}")
     return {
         "metrics": metrics,
