@@ -78,12 +78,10 @@ def _sides(request: Request) -> tuple[list[str], list[str]]:
     if base and (words or request.shell):
         return base, words
     if base or len(words) != _TWO:
-        what = "no file" if not words else "one" if len(words) == 1 else f"{len(words)} files"
-        said = f"not {what}" if not base else "and --base is one of them"
-        here = "; in the shell also: diff -base FILE" if request.shell else ""
+        here = ", in the shell also: diff -base FILE" if request.shell else ""
         raise UsageError(
-            f"diff compares two sides, {said}: tfprof diff BASE NEW, "
-            f"or with several files a side: tfprof diff NEW_FILES --base=FILE,FILE{here}"
+            "diff needs two sides, as in: tfprof diff BASE NEW; "
+            f"if a side has several files: tfprof diff NEW_FILES --base=FILE,FILE{here}"
         )
     return words[:1], words[1:]
 

@@ -26,6 +26,7 @@ from tfprof.results.diff_sentences import (
     FOLDED_AFTER,
     MARKS,
     by_side,
+    difference_heading,
     match_counts,
     matching_sentence,
 )
@@ -146,9 +147,8 @@ class DiffReport(Result):
                 lower=lower,
                 yields=yields,
             )
-        yield Column(
-            f"difference_{name}", "number", new - base, change, "difference", unsure=unsure
-        )
+        heading = difference_heading(name, len(diff.metrics))
+        yield Column(f"difference_{name}", "number", new - base, change, heading, unsure=unsure)
         yield Column(
             f"ratio_{name}", "real", ratios, units.change, "change", unsure=unsure, absent=""
         )

@@ -46,3 +46,8 @@ def by_side(base: Sequence[str], new: Sequence[str]) -> list[str]:
     return both + [
         f"{side}: {text}" for side, ts in sides for text in ts if text and text not in both
     ]
+
+
+def difference_heading(name: str, count: int) -> str:
+    """The heading of the differences of one of *count* numbers."""
+    return f"Δ {name}" if count > 1 else "difference"

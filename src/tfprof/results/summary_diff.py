@@ -25,6 +25,7 @@ from tfprof.results.diff_sentences import (
     FOLDED_AFTER,
     MARKS,
     by_side,
+    difference_heading,
     match_counts,
     matching_sentence,
 )
@@ -239,7 +240,7 @@ class SummaryDiffReport(Result):
         differences = [change.difference for change in changes]
         yield Column(
             f"difference_{name}", "amount", list(map(plain_value, differences)),
-            heading="difference" if is_main else heading,
+            heading=difference_heading(heading, len(self._shown)),
             texts=[_signed(amount, value) for value in differences], unsure=unsure,
             total=_signed(amount, total.difference, is_unsure=total.is_unsure),
             placing=not is_shown, yields=not is_main,

@@ -147,7 +147,8 @@ def _fitted(
         strip = shown.pop(at)
         del heads[strip]
         dropped.insert(0, strip.title)
-    return shown, heads, [title for title in dropped if title not in ("", _SHARE)]
+    titles = dict.fromkeys(dropped)  # of several numbers, some are equal
+    return shown, heads, [title for title in titles if title not in ("", _SHARE)]
 
 
 def _names(table: Table, rows: slice) -> list[str]:
