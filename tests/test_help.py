@@ -118,7 +118,9 @@ def test_a_view_says_what_it_shows_and_what_own_and_total_are(view: str) -> None
 
 
 def test_outputs_are_listed_as_the_table_lists_them() -> None:
-    assert takes("scope")["output"].help == OPTIONS["output"].help
+    every = OPTIONS["output"].help
+    assert takes("scope")["output"].help == every.replace(", junit, github", "") != every
+    assert takes("check")["output"].help.endswith("table, junit, github")
     assert "timeline" not in takes("op")["output"].help
     assert takes("save")["output"].help == "KIND:outfile=PATH; KIND: file"
 

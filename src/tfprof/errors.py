@@ -1,11 +1,13 @@
 """All errors that tfprof raises, with their exit codes.
 
-    TfprofError                1
+    TfprofError
     ├── UsageError             2   invalid command line, option or argument
     ├── InputError             3   a file is missing, unreadable, damaged or of the wrong format
     │   └── UnsupportedError   3   a file of a kind that tfprof names but does not read
     └── OutputError            4   the result could not be written completely
         └── ClosedPipeError  141   its reader has gone, as in `| head`; ends without a message
+
+Of what is no error of ours, a broken budget has 1 and a lack of memory 5.
 
 An error is raised where the problem is detected and printed once, by the command line, as one
 sentence.
@@ -13,16 +15,19 @@ sentence.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+BUDGET_BROKEN: Final = 1
+OUT_OF_MEMORY: Final = 5
 
 
 class TfprofError(Exception):
     """The base class; never raised itself."""
 
-    exit_code = 1
+    exit_code: int
 
 
 class UsageError(TfprofError):

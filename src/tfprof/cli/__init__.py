@@ -14,7 +14,7 @@ from tfprof.cli.request import Request, check_first_word, limits_of, make_reques
 from tfprof.console.outcome import Outcome, show_outcome
 from tfprof.console.signals import INTERRUPTED, exit_on_signals
 from tfprof.console.stdio import open_missing_stderr, print_command, print_error
-from tfprof.errors import ClosedPipeError, TfprofError, UsageError
+from tfprof.errors import OUT_OF_MEMORY, ClosedPipeError, TfprofError, UsageError
 from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.tables.commands import COMMANDS, PROMPT, known_options
@@ -54,7 +54,7 @@ def run(line: Sequence[str]) -> int:
         return INTERRUPTED
     except MemoryError:
         print_error("out of memory")
-        return TfprofError.exit_code
+        return OUT_OF_MEMORY
     return outcome.exit_code
 
 
@@ -78,11 +78,11 @@ def _outcome(plain: Sequence[str], options: dict[str, Any]) -> Outcome:
     # The loader is imported when it is called: help needs no NumPy.
     request = make_request(command, plain[1:], options, lambda it: load_function(_LOAD)(it))  # noqa: PLW0108
     if command.files == "load":
-        request = replace(request, options=_with_files(request))
+        request = replace(request, options=with_files(request))
     return run_request(request)
 
 
-def _with_files(request: Request) -> dict[str, Any]:
+def with_files(request: Request) -> dict[str, Any]:
     """The request's options, plus a flag for each file that was named without one."""
     name, changed = request.command.name, dict(request.options)
     if request.words:

@@ -87,8 +87,8 @@ def help_text() -> str:
         *_choice_lines([FORMAT, *OPTIONS.values()]),
         "Lists are comma-separated. A regex matches a whole name or type, in RE2's syntax.",
         "",
-        "exit codes: 0 done, 1 out of memory, 2 invalid command line, 3 unusable input, "
-        "4 output failed, 130 interrupted, 141 reader of a pipe gone",
+        "exit codes: 0 done, 1 a budget is broken, 2 invalid command line, 3 unusable input, "
+        "4 output failed, 5 out of memory, 130 interrupted, 141 reader of a pipe gone",
     )
 
 

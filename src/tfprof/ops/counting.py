@@ -65,6 +65,7 @@ class Counts(Frozen):
     ops: int  # nodes that have a rule or need one, or have a number in an op log
     uncounted: tuple[Uncounted, ...]  # the most nodes first
     unbound: tuple[str, ...] = ()  # open dimensions whose sizes would help
+    work: Bool = field(default_factory=_no_nodes)  # per node: one of the operations
     gap: Bool = field(default_factory=_no_nodes)  # per node: computes, and is not counted
     once: Bool = field(default_factory=_no_nodes)  # per node: in a loop that counts once
 
@@ -120,10 +121,12 @@ def count(profile: Profile, which: Which = "all") -> Counts:
     for nodes, reason in ((calls, CALLS_A_FUNCTION), (no_rule, NO_RULE), (eager, NOT_IN_GRAPH)):
         gap[nodes] = len(reasons)
         reasons.append(reason)
+    work = calls | no_rule | eager | in_log | (number >= 0)
     return Counts(
         float_ops,
-        int(node.size + np.count_nonzero(calls | no_rule | eager | in_log)),
+        int(np.count_nonzero(work)),
         tuple(sorted(_kinds(profile, gap, reasons), key=lambda kind: (-kind.nodes, kind.op))),
+        work=work,
         gap=gap >= 0,
         once=np.zeros(len(profile), np.bool_),
     )

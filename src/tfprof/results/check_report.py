@@ -1,45 +1,175 @@
-"""CheckReport: the bounds of a budget, and which of them hold."""
+"""CheckReport: the bounds of a budget, which of them hold, and the commands that show why not."""
 
 from __future__ import annotations
 
+import re
+import shlex
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from tfprof.columns.strings import clean_text
-from tfprof.foundation.lazy_dataclasses import dataclass
-from tfprof.foundation.units import plural
+from tfprof.compare.bounds import FLOAT_OPS, MULTIPLY_ADDS, OCCURRENCE, PARAMS, UNCOUNTED, written
+from tfprof.compare.budget import DEVICE, LAYER, MODEL, OP, SCOPE
+from tfprof.compare.check import check, recorded
+from tfprof.compare.lock import lock_text, read_lock
+from tfprof.compare.measure import Measures
+from tfprof.errors import UsageError
+from tfprof.foundation.lazy_dataclasses import dataclass, replace
+from tfprof.foundation.units import UNKNOWN, plural
+from tfprof.io.write_files import write_file
+from tfprof.results.overview_report import Naming
 from tfprof.results.result import Result
 from tfprof.results.table import Column, Table
+from tfprof.tables.fields import FIELDS
+from tfprof.tables.options import flags
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from tfprof.compare.budget import Budget
     from tfprof.compare.check import Verdict
+    from tfprof.model import Profile
 
 SCHEMA: Final = "tfprof.check/1"
+# What the summary shows, and by which column it is sorted.
+_COLUMNS: Final = {
+    **{name: (f"--sort={name}",) for name in (FLOAT_OPS, MULTIPLY_ADDS, "micros")},
+    PARAMS: ("--sort=parameters",),
+    UNCOUNTED: (),
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CheckReport(Result):
-    """One row per bound; `ok` says whether all of them hold."""
+    """One row per bound and row; `ok` says whether all of them hold.
+
+    >>> import tfprof
+    >>> report = tfprof.load_sample().check({"model": {"params": "<= 400K"}})
+    >>> report.ok, report.rows[0]["value"]
+    (False, 464154)
+    """
 
     verdicts: tuple[Verdict, ...]
+    path: str = ""  # of the budget; "": it is no file
+    naming: Naming = Naming()
+    sentences: tuple[str, ...] = ()  # what is assumed
+    dims: Mapping[str, int] | None = None  # as the user gave them
+    offers = ("check", "table", "result")
 
     @property
     def ok(self) -> bool:
         """Whether every bound holds."""
         return all(verdict.ok for verdict in self.verdicts)
 
+    @property
+    def headline(self) -> str:
+        """How many bounds hold, in one line."""
+        broken = sum(not verdict.ok for verdict in self.verdicts)
+        every = plural(len(self.verdicts), "bound")
+        text = f"{broken:,} of {every} broken" if broken else f"{every}: all hold"
+        return f"{self.path}: {text}" if self.path else text
+
+    def command(self, verdict: Verdict) -> str:
+        """The command that shows what a number consists of; "" where there is no file to name."""
+        before, after = self.naming
+        if before and not after:
+            return ""
+        sizes = {"dim": tuple(f"{name}={size}" for name, size in (self.dims or {}).items())}
+        command, *options = _words(verdict)
+        given = flags(sizes) if self.dims and verdict.value is not None else []
+        return shlex.join([*before, command, *after, *options, *given])
+
+    def _broken_lines(self) -> Iterator[str]:
+        """Each broken bound: what is wrong, and the command that shows why."""
+        for verdict in self.verdicts:
+            if not verdict.ok:
+                yield f"{clean_text(verdict.title)}: {clean_text(verdict.reason)}"
+                if command := self.command(verdict):
+                    yield f"    {clean_text(command)}"
+
     def make_table(self) -> Table:
         """The bounds, in the order of the budget."""
         rows = self.verdicts
+
+        def texts(of: Callable[[Verdict], str]) -> list[str]:
+            return [clean_text(of(row)) for row in rows]
+
+        lower = np.array([row.is_lower for row in rows], np.bool_)
+        labels, values = texts(lambda row: f"{row.table} {row.name}".rstrip()), texts(_number)
+        commands = texts(lambda row: "" if row.ok else self.command(row))
         columns = (
-            Column("table", "text", [row.table for row in rows]),
-            Column("name", "text", [clean_text(row.name) for row in rows]),
-            Column("metric", "text", [row.metric for row in rows]),
-            Column("bound", "text", [row.bound for row in rows]),
-            Column("value", "number", [row.value for row in rows]),
-            Column("ok", "flag", [row.ok for row in rows]),
-            Column("reason", "text", [clean_text(row.reason) for row in rows]),
+            Column("table", "text", texts(lambda row: row.table), placing=True),
+            Column("name", "text", texts(lambda row: row.name), None, "row", labels, placing=True),
+            Column("pattern", "text", texts(lambda row: row.pattern), placing=True),
+            Column("metric", "text", texts(lambda row: row.bound.metric)),
+            Column("bound", "text", texts(lambda row: row.bound.text)),
+            Column("limit", "real", [row.limit for row in rows], placing=True),
+            Column("value", "real", [row.value for row in rows], texts=values, lower=lower),
+            Column("incomplete", "flag", lower, placing=True),
+            Column("base", "real", [row.base for row in rows], placing=True),
+            Column("result", "text", texts(lambda row: "ok" if row.ok else "broken")),
+            Column("reason", "text", texts(lambda row: row.reason), fits=False),
+            Column("command", "text", commands, fits=False),
+            Column("line", "number", [row.line for row in rows], placing=True),
         )
-        return Table("check", SCHEMA, columns, len(rows), facts={"ok": self.ok})
+        facts = {"budget": clean_text(self.path), "ok": self.ok, "sentences": list(self.sentences)}
+        above, below = (clean_text(self.headline),), tuple(self._broken_lines())
+        table = Table("", SCHEMA, columns, len(rows), facts=facts, headline=above, details=below)
+        return replace(table, caveats=self.sentences)
 
     def __repr__(self) -> str:
-        return f"<CheckReport: {plural(len(self.verdicts), 'bound')}, ok={self.ok}>"
+        return f"<CheckReport: {self.headline}>"
+
+
+def check_report(
+    profile: Profile,
+    budget: Budget,
+    dims: Mapping[str, int] | None,
+    naming: Naming,
+    *,
+    record: bool,
+) -> CheckReport:
+    """Whether *profile* keeps to *budget*; with *record*, relative bounds compare with it."""
+    measures, lock = Measures(profile, dims), {}
+    if record:
+        if not budget.path:
+            raise UsageError("a budget that is no file has nowhere to record numbers")
+        lock = recorded(measures, budget)
+        write_file(budget.lock_path, [lock_text(lock).encode()])
+    elif any(entry.bound.is_relative for entry in budget.entries):
+        if not budget.path:
+            raise UsageError(
+                "a budget that is no file has no recorded numbers, and no relative bounds"
+            )
+        lock = read_lock(budget.lock_path)
+    verdicts = check(measures, budget, lock)
+    assumed = tuple(
+        f"Open dimension: {name} counts as {size}; --dim {name}=N sets it."
+        for name, size in measures.assumed.items()
+    )
+    return CheckReport(verdicts, budget.path, naming, assumed, dims)
+
+
+def _number(verdict: Verdict) -> str:
+    return UNKNOWN if verdict.value is None else written(verdict.bound.metric, verdict.value)
+
+
+def _words(verdict: Verdict) -> tuple[str, ...]:
+    """The command, and the options behind the files, that show what a number consists of."""
+    table, metric, name = verdict.table, verdict.bound.metric, verdict.name
+    regex = re.escape(name).replace(",", r"\x2c")  # a comma separates regexes
+    views = {
+        MODEL: ("scope", "--max_depth=3"),
+        SCOPE: ("scope", f"--start_name_regexes={regex}"),
+        OP: ("op", f"--show_name_regexes={regex}"),
+        DEVICE: ("scope", f"--device_regexes={regex}", "--account_displayed_op_only"),
+    }
+    nodes = {SCOPE: f"--name={regex}(/.*)?", OP: f"--op={regex}", LAYER: f"--layer={name}"}
+    if verdict.value is None:
+        return ("info",)
+    if table in {MODEL, LAYER} and metric in _COLUMNS:
+        return ("summary", f"--depth={name.count('/') + 1}", *_COLUMNS[metric])
+    if table in views and metric in FIELDS and (metric != OCCURRENCE or table == OP):
+        return (*views[table], f"--select={metric}", f"--order_by={metric}")
+    return ("explain", nodes[table]) if table in nodes else ("overview",)

@@ -185,16 +185,21 @@ class Loaded:
         budget: str | os.PathLike[str] | Mapping[str, Any],
         steps: str = "",
         dims: Mapping[str, int] | None = None,
+        *,
+        record: bool = False,
     ) -> CheckReport:
         """Whether the profile keeps to a *budget*: the path of a budget.toml, or what it holds.
 
         *steps* picks the steps whose time and memory count, as in "2-"; *dims* as in `summary`.
+        With *record*, relative bounds compare with this profile from now on.
         """
-        from tfprof.compare.check import check  # noqa: PLC0415 - only `check` needs it
-        from tfprof.results.check_report import CheckReport  # noqa: PLC0415
+        from tfprof.compare.budget import read_budget  # noqa: PLC0415 - only `check` needs it
+        from tfprof.results.check_report import check_report  # noqa: PLC0415
+        from tfprof.results.overview_report import Naming  # noqa: PLC0415
 
-        del steps, dims
-        return CheckReport(check(self.profile, {**budget} if isinstance(budget, dict) else {}))
+        del steps
+        naming = Naming(after=self.inputs)
+        return check_report(self.profile, read_budget(budget), dims, naming, record=record)
 
     def counted(self, flops: Flops) -> Profile:
         """The profile, with its float operations counted by these rules."""

@@ -7,6 +7,7 @@
     ExplainReport  explanation, table, result   why nodes count what they count
     InfoReport     info, table, result          what files are
     WorkersReport  workers_text, table, result  the workers of a fleet
+    CheckReport    check, table, result         the bounds of a budget
     ProfileFile    profile or converted         the profile itself
     PageReport     page                         the profile as a page to look at
 

@@ -89,6 +89,7 @@ class Summary:
     knows_trainable: bool  # the file records which parameters are trainable
     training: str = ""  # rows are parts of a training step, from its "graph" or by "estimate"
     of_variables: bool = False  # rows are variables of a checkpoint, without operations
+    of_node: I64 | None = None  # the innermost row of each node; -1: it is not in the model
 
 
 def summary(
@@ -127,7 +128,7 @@ def summary(
         kinds = ("" if row.keras is None else row.keras.kind for row in placed.rows)
         looks = list(zip(shapes, kinds, strict=True))
     micros, outside = _micros(profile, placed, in_model)
-    rows, total = _rows(placed, params, costs, computes, looks, micros)
+    rows, total, place = _rows(placed, params, costs, computes, looks, micros)
     used = {symbol for cost in total.costs if cost is not None for symbol in cost.used}
     gaps = Gaps(
         0 if costs.is_opaque else costs.example.unknown,
@@ -149,6 +150,7 @@ def summary(
         caveats(model, in_model, params, gaps),
         knows_trainable=params.trainable is not None,
         of_variables=variables_only,
+        of_node=np.where(in_model, place[placed.of_node], -1),
     )
 
 
@@ -213,8 +215,8 @@ def _rows(  # noqa: PLR0913, PLR0917 - one parameter per part of a row
     computes: Bool,
     looks: list[tuple[list[int] | None, str]],
     micros: list[int] | list[None],
-) -> tuple[list[Row], Numbers]:
-    """The rows with their numbers, and the total; a rest that has none is left out."""
+) -> tuple[list[Row], Numbers, I64]:
+    """(the rows with their numbers, the total, their places); a rest without numbers has none."""
     row, count = placed.of_node[params.reader], len(placed.rows)
     busy = np.bincount(placed.of_node[computes], minlength=count) > 0
     once = np.ones(row.size, np.int64)
@@ -252,4 +254,4 @@ def _rows(  # noqa: PLR0913, PLR0917 - one parameter per part of a row
         shape, kind = looks[at]
         rest = (layer.is_block, own, kind, shape)
         rows.append(Row(name, path, place[layer.parent], layer.depth, *rest))
-    return rows, total
+    return rows, total, np.array([place.get(at, -1) for at in range(count)], np.int64)

@@ -91,7 +91,7 @@ def overview(
         check_holds_model(profile)
     has_graph = bool(profile.in_graph.any())
     in_model = model_nodes(profile) if has_graph else np.zeros(len(profile), np.bool_)
-    held = _parameters(profile, in_model, dims or {}) if has_graph else NO_PARAMETERS
+    held = model_parameters(profile, in_model, dims or {}) if has_graph else NO_PARAMETERS
     here = Links.inputs(profile.edges).reached(profile.covered) if profile.steps else in_model
     work = _Work(profile, here, flops if has_graph else "log", dims or {})
     total = {**work.total(), **_held(held, has_graph=has_graph), **_of_steps(profile)}
@@ -191,7 +191,7 @@ def _rate(float_ops: int | None, micros: int | None) -> int | None:
     return float_ops * 1_000_000 // micros if float_ops and micros else None
 
 
-def _parameters(profile: Profile, in_model: Bool, dims: Mapping[str, int]) -> Parameters:
+def model_parameters(profile: Profile, in_model: Bool, dims: Mapping[str, int]) -> Parameters:
     """The parameters of the model, as in its summary."""
     # Dtypes matter only for what is not trainable and for variables that functions read.
     if not of_class(profile, "variable read").any():

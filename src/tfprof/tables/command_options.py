@@ -48,6 +48,10 @@ LIST_ROWS = Option("rows", "int", 0, "how many rows per list; without it, what f
 BASE = Option(
     "base", "list", (), "the files or the folder to compare with; comma-separated", is_path=True
 )
+RECORD = Option(
+    "record", "bool", default=False,
+    help="write the numbers to budget.lock, which relative bounds compare with",
+)  # fmt: skip
 STEPS = Option("steps", "text", "", "use only these steps, as in 2-, -10 or 3,5-7")
 # The options of a summary.
 SUMMARY_OPTIONS: dict[str, Option] = {
@@ -122,7 +126,8 @@ def output_options(offers: Iterable[str], *, is_list: bool = False) -> dict[str,
     names = kinds(forms, is_list=is_list)
     default = "stdout" if "stdout" in names else ""
     output = replace(OPTIONS["output"], default=default, help=option_help(names), choices=names)
-    return {"output": output, **({"format": FORMAT} if "table" in forms else {})}
+    form = replace(FORMAT, choices=formats(names))
+    return {"output": output, **({"format": form} if "table" in forms else {})}
 
 
 def loading_options(

@@ -28,6 +28,7 @@ from tfprof.tables.command_options import (
     NODE_TYPES,
     OUTFILE,
     PAGE_OPTIONS,
+    RECORD,
     ROWS,
     SAMPLE_OPTIONS,
     SORT,
@@ -102,6 +103,7 @@ _INFO = ("info", "table", "result")
 _EXPLANATION = ("explanation", "table", "result")
 _OVERVIEW = ("overview_text", "table", "result")
 _WORKERS = ("workers_text", "table", "result")
+_CHECK = ("check", "table", "result")
 _RUN_RESULT = "tfprof.cli.result_commands:run_result"
 _PROMPT = "tfprof.shell.prompt:run_prompt"
 _PROMPT_OPTIONS = {**INPUTS, **GRAPH_PARTS, **OPTIONS, "format": FORMAT, **LIMIT_OPTIONS}
@@ -264,6 +266,14 @@ COMMANDS: dict[str, Command] = {
             {"view": DIFF_VIEW, **{row.name: row for row in (BASE, STEPS)}, **GRAPH_PARTS,
              **_OF_VIEWS, **SUMMARY_OPTIONS, **output_options(_TABLE), **LIMIT_OPTIONS},
             _TABLE, files="paths", is_quiet=True, details=(_SIDES,),
+        ),
+        Command(
+            "check", "whether a model keeps to a budget; exit code 1 if it does not",
+            "tfprof.cli.check:run_check", "BUDGET FILES or FOLDER [options]",
+            ("check budget.toml graph.pbtxt", "check budget.toml graph.pbtxt --record",
+             "check budget.toml graph.pbtxt --format=junit"),
+            loading_options({"record": RECORD, "steps": STEPS, "dim": OPTIONS["dim"]}, _CHECK),
+            _CHECK, files="paths", is_quiet=True,
         ),
         Command(
             "page", "a page to look at: in a file with -o PATH, else in your browser",

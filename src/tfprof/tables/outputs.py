@@ -129,6 +129,10 @@ OUTPUTS: dict[str, OutputKind] = {
                    {"report": "tfprof.writers.proto:report_proto",
                     "advice": "tfprof.writers.advice:proto"}, of_fleets="whole",
                    has_sentences=False),
+        OutputKind("junit", "JUnit XML, for reports of tests", "maybe",
+                   {"check": "tfprof.writers.check:junit"}, has_sentences=False),
+        OutputKind("github", "annotations of GitHub Actions", "maybe",
+                   {"check": "tfprof.writers.check:github"}, has_sentences=False),
         OutputKind("none", "nothing; errors and notes still appear", "never",
                    {"result": "tfprof.results.result:no_pieces"}, has_sentences=False),
     )
@@ -185,9 +189,10 @@ def row_of_form(form: str) -> OutputKind:
     return next(row for row in OUTPUTS.values() if form in (row.form, row.name))
 
 
-def formats() -> tuple[str, ...]:
-    """The choices of --format: what can go to standard output."""
-    return tuple(row.form for row in OUTPUTS.values() if row.file == "maybe" or row.printed)
+def formats(names: Iterable[str] = OUTPUTS) -> tuple[str, ...]:
+    """The choices of --format among these outputs: what can go to standard output."""
+    rows = map(OUTPUTS.__getitem__, names)
+    return tuple(row.form for row in rows if row.file == "maybe" or row.printed)
 
 
 def option_help(names: Iterable[str]) -> str:

@@ -1,0 +1,55 @@
+"""The `check` command: whether files keep to a budget; exit code 1 if they do not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfprof.cli import with_files
+from tfprof.cli.fleet_inputs import refuse_fleets
+from tfprof.cli.overview import naming
+from tfprof.cli.result_commands import loading_notes
+from tfprof.compare.budget import read_budget
+from tfprof.console.progress import Progress
+from tfprof.console.stdio import print_notes, stdout_columns
+from tfprof.errors import BUDGET_BROKEN, TfprofError, UsageError
+from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.query.query import Query
+from tfprof.results.check_report import check_report
+from tfprof.results.result import deliver, with_loading_notes
+from tfprof.tables.command_options import RECORD
+
+if TYPE_CHECKING:
+    from tfprof.cli.request import Request
+    from tfprof.console.outcome import Outcome
+
+
+def run_check(request: Request) -> Outcome:
+    """Check the files against the budget that the first word names."""
+    if not request.words:
+        raise UsageError("check needs a budget, as in: tfprof check budget.toml graph.pbtxt")
+    budget, query = read_budget(request.words[0]), Query.of(request.query_options)
+    request = replace(request, words=request.words[1:])
+    if not request.shell:
+        refuse_fleets(request.command, request.words)
+        request = replace(request, options=with_files(request))
+    elif request.words:
+        raise UsageError(
+            f"{request.words[0]!r} is not expected: the files of this shell are loaded"
+        )
+    loaded = request.load(request)
+    loading = [] if request.shell else loading_notes(loaded)
+    record = bool(request.options.get(RECORD.name))
+    try:
+        with Progress() as progress:
+            progress("checking the budget")
+            report = check_report(
+                loaded.profile, budget, query.dims, naming(request), record=record
+            )
+            inputs = [*loaded.inputs, budget.path]
+            outcome = deliver(report, query.output, inputs, columns=stdout_columns())
+    except TfprofError:
+        print_notes(loading)
+        raise
+    outcome = with_loading_notes(outcome, report, loading, query.output)
+    written = [*([budget.lock_path] if record else []), *outcome.written]
+    return replace(outcome, written=written, exit_code=0 if report.ok else BUDGET_BROKEN)
