@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 FOLDED_AFTER: Final = 20  # rows that Markdown shows; a pull request has no room for more
 MARKS: Final = {"added": "+", "removed": "-"}
+ONLY_BASE, ONLY_NEW = "only_in_base", "only_in_new"
 _RULES: Final = {
     "name": "by name",
     "scope renamed": "by renamed scope",
@@ -23,7 +24,7 @@ _RULES: Final = {
 
 def match_counts(matches: Matches) -> dict[str, int]:
     """How many nodes each rule matched, and how many are only in base or only in new."""
-    alone = {"base": matches.new_of_base, "new": matches.base_of_new}
+    alone = {ONLY_BASE: matches.new_of_base, ONLY_NEW: matches.base_of_new}
     return {
         **matches.by,
         **{side: int(np.count_nonzero(other < 0)) for side, other in alone.items()},
@@ -33,7 +34,7 @@ def match_counts(matches: Matches) -> dict[str, int]:
 def matching_sentence(matches: Matches) -> str:
     """How the nodes of both sides were matched."""
     counts = match_counts(matches)
-    base, new = counts.pop("base"), counts.pop("new")
+    base, new = counts.pop(ONLY_BASE), counts.pop(ONLY_NEW)
     pairs = [f"{count:,} {_RULES[rule]}" for rule, count in counts.items() if count]
     alone = f"{base:,} only in base, {new:,} only in new"
     return f"nodes matched: {', '.join(pairs) or 'none'}; {alone}"
