@@ -57,12 +57,12 @@ import { Profile } from "PAGE/profile.js";
 const path = JSON.parse(readFileSync(0, "utf8"));
 const { changes, meta } = await Profile.read(new Uint8Array(readFileSync(path)));
 const all = (make) => Array.from(changes.node, (_, row) => make(row));
+const time = changes.of({ name: "micros", unit: "micros" });
 const numbers = Object.fromEntries(changes.meta.metrics.map((name) => {
   const change = changes.of({ name, unit: "count" });
   return [name, ["base", "now"].map((side) => Array.from(change[side], String))
     .concat([all((row) => String(change.more(row)))])];
 }));
-const time = changes.of({ name: "micros", unit: "micros" });
 const said = all((row) => [time.sentence(row), time.noiseText(row), time.strength(row)]);
 console.log(JSON.stringify({ said, meta: meta.changes, label: all((row) => changes.label.text(row)),
   node: [...changes.node], numbers }));
