@@ -14,9 +14,8 @@ from tfprof.console.stdio import print_notes, stdout_columns
 from tfprof.errors import BUDGET_BROKEN, TfprofError, UsageError
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.query.query import Query
-from tfprof.results.check_report import check_report
 from tfprof.results.result import deliver, with_loading_notes
-from tfprof.tables.command_options import RECORD
+from tfprof.tables.command_options import RECORD, STEPS
 
 if TYPE_CHECKING:
     from tfprof.cli.request import Request
@@ -38,13 +37,12 @@ def run_check(request: Request) -> Outcome:
         )
     loaded = request.load(request)
     loading = [] if request.shell else loading_notes(loaded)
-    record = bool(request.options.get(RECORD.name))
+    steps, record = request.options.get(STEPS.name, ""), request.options.get(RECORD.name, False)
     try:
         with Progress() as progress:
             progress("checking the budget")
-            report = check_report(
-                loaded.profile, budget, query.dims, naming(request), record=record
-            )
+            report = loaded.check(budget, steps, query.dims, record=record)
+            report = replace(report, naming=naming(request))
             inputs = [*loaded.inputs, budget.path]
             outcome = deliver(report, query.output, inputs, columns=stdout_columns())
     except TfprofError:

@@ -77,6 +77,8 @@ def read_toml(path: str, expected: str) -> tuple[dict[str, Any], str]:
 
 def read_budget(source: object) -> Budget:
     """The budget at a path, or in a mapping; raises TfprofError."""
+    if isinstance(source, Budget):
+        return source
     if isinstance(source, Mapping):
         return _checked(Budget(()), source, {})
     path = path_of("budget", source)

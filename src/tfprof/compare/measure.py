@@ -92,6 +92,8 @@ class Measures:
             fits[0] = False  # the root is the model
             inner = fits & ~group.tree.is_leaf
             fits = inner if table == SCOPE and inner.any() else fits
+        if not len(group.names):
+            raise UsageError(f"the files name no {table}")
         if not fits.any():
             known = Strings.concat([group.names, group.aliases or _strings([])])
             near = no_type(pattern, known) if table == OP else no_name(pattern, known, table)

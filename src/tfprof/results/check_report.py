@@ -14,6 +14,7 @@ from tfprof.compare.budget import DEVICE, LAYER, MODEL, OP, SCOPE
 from tfprof.compare.check import check, recorded
 from tfprof.compare.lock import lock_text, read_lock
 from tfprof.compare.measure import Measures
+from tfprof.compare.steps import with_steps
 from tfprof.errors import UsageError
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.foundation.units import UNKNOWN, plural
@@ -52,9 +53,9 @@ class CheckReport(Result):
 
     verdicts: tuple[Verdict, ...]
     path: str = ""  # of the budget; "": it is no file
-    naming: Naming = Naming()
     sentences: tuple[str, ...] = ()  # what is assumed
     dims: Mapping[str, int] | None = None  # as the user gave them
+    naming: Naming = Naming()
     offers = ("check", "table", "result")
 
     @property
@@ -123,32 +124,25 @@ class CheckReport(Result):
 
 
 def check_report(
-    profile: Profile,
-    budget: Budget,
-    dims: Mapping[str, int] | None,
-    naming: Naming,
-    *,
-    record: bool,
+    profile: Profile, budget: Budget, steps: str, dims: Mapping[str, int] | None, *, record: bool
 ) -> CheckReport:
     """Whether *profile* keeps to *budget*; with *record*, relative bounds compare with it."""
-    measures, lock = Measures(profile, dims), {}
+    measures, lock = Measures(with_steps(profile, steps), dims), {}
+    relative = [entry for entry in budget.entries if entry.bound.is_relative]
+    if (record or relative) and not budget.path:
+        raise UsageError("only a budget in a file has recorded numbers, beside it in a .lock file")
     if record:
-        if not budget.path:
-            raise UsageError("a budget that is no file has nowhere to record numbers")
         lock = recorded(measures, budget)
-        write_file(budget.lock_path, [lock_text(lock).encode()])
-    elif any(entry.bound.is_relative for entry in budget.entries):
-        if not budget.path:
-            raise UsageError(
-                "a budget that is no file has no recorded numbers, and no relative bounds"
-            )
+        write_file(budget.lock_path, [lock_text(lock).encode()], [budget.path])
+    elif relative:
         lock = read_lock(budget.lock_path)
-    verdicts = check(measures, budget, lock)
-    assumed = tuple(
+    sentences = [
         f"Open dimension: {name} counts as {size}; --dim {name}=N sets it."
         for name, size in measures.assumed.items()
-    )
-    return CheckReport(verdicts, budget.path, naming, assumed, dims)
+    ]
+    if steps:
+        sentences.append(f"Times and bytes are those of steps {steps}; other commands show all.")
+    return CheckReport(check(measures, budget, lock), budget.path, tuple(sentences), dims)
 
 
 def _number(verdict: Verdict) -> str:

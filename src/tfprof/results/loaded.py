@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
+    from tfprof.compare.budget import Budget
     from tfprof.model import Note, Profile
     from tfprof.query.query import Query
     from tfprof.read.checkpoint import Checkpoint
@@ -182,7 +183,7 @@ class Loaded:
 
     def check(
         self,
-        budget: str | os.PathLike[str] | Mapping[str, Any],
+        budget: str | os.PathLike[str] | Mapping[str, Any] | Budget,
         steps: str = "",
         dims: Mapping[str, int] | None = None,
         *,
@@ -197,9 +198,8 @@ class Loaded:
         from tfprof.results.check_report import check_report  # noqa: PLC0415
         from tfprof.results.overview_report import Naming  # noqa: PLC0415
 
-        del steps
-        naming = Naming(after=self.inputs)
-        return check_report(self.profile, read_budget(budget), dims, naming, record=record)
+        report = check_report(self.profile, read_budget(budget), steps, dims, record=record)
+        return replace(report, naming=Naming(after=self.inputs))
 
     def counted(self, flops: Flops) -> Profile:
         """The profile, with its float operations counted by these rules."""
