@@ -35,7 +35,7 @@ def markdown_table(table: Table) -> Iterator[bytes]:
     for sentence in table.headline:
         yield f"**{_escaped(sentence)}**\n\n".encode()
     label, columns = table[table.label], table.shown
-    head = _line([label.title.lower(), *(column.title.lower() for column in columns)])
+    head = _line(column.title.lower().replace("δ", "Δ") for column in (label, *columns))
     head += _line([":--", *("--:" if column.right else ":--" for column in columns)])
     open_rows = min(table.folded_after or len(table), len(table))
     folded = len(table) - open_rows
