@@ -7,7 +7,7 @@ broken    it does not, or nothing can show that it does: it is unknown, a lower 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tfprof.compare.bounds import FLOAT_OPS, MULTIPLY_ADDS, UNCOUNTED, Bound, written
 from tfprof.compare.lock import Recorded
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tfprof.compare.budget import Budget, Entry
     from tfprof.compare.lock import Lock
     from tfprof.compare.measure import Measures
+
+_MANY: Final = 10  # times a bound; from here on a percentage says less
 
 
 class Verdict(NamedTuple):
@@ -113,7 +115,9 @@ def _reason(verdict: Verdict, missing: str, *, holds: bool | None) -> str:
     if holds is None:
         what = f"{number}, as {missing}" if verdict.is_lower else "a lower bound was recorded"
         return f"cannot be shown: {what} (allow_incomplete = true accepts that)"
-    share = f" by {abs(value / limit - 1):.1%}" if limit and value != limit else ""
+    ratio = value / limit if limit else 1
+    share = f" by {100 * abs(ratio - 1):.3g}%" if ratio != 1 else ""
+    share = share if ratio < _MANY else f" ({ratio:,.0f} times)"
     side = "above" if value > limit else "below" if value < limit else "at"
     base = f", recorded: {written(bound.metric, verdict.base)}" if verdict.base is not None else ""
     return f"{number} is {side} the bound{share}{base}"
