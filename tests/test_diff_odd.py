@@ -81,7 +81,7 @@ def test_a_side_without_runs_says_so() -> None:
     """Its times are not 0: nobody measured them."""
     report = loaded(UNRUN).diff(loaded(MODEL), select=["micros", "params"], **EVERYTHING)
     assert any("base" in str(note) and "run" in str(note) for note in report.notes)
-    assert "micros" not in loaded(UNRUN).diff(loaded(MODEL)).diff.metrics
+    assert "base_micros" not in loaded(UNRUN).diff(loaded(MODEL)).to_dict()
 
 
 def test_steps_count_as_their_mean() -> None:
