@@ -318,3 +318,15 @@ def test_releases_of_tensorflow() -> None:
 
 def test_releases_in_the_summary() -> None:
     assert layers("release_2.16", "release_2.21") == []
+
+
+@pytest.mark.parametrize("view", ["scope", "graph", "op", "code"])
+def test_models_that_have_little_in_common(view: str) -> None:
+    """Whatever nodes are matched, each side has the total that a report on it alone has."""
+    base, new = tfprof.load_sample(), tfprof.load(DATA / "model_analyzer")
+    options = {"select": ["micros", "params"], **EVERYTHING}
+    root = base.diff(new, view, **options).rows[0]
+    for side, one in (("base", base), ("new", new)):
+        answer = one.ask(view, options).answer
+        for metric in ("micros", "params"):
+            assert root[f"{side}_{metric}"] == answer.counted.total(metric)[0]

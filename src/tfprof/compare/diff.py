@@ -27,6 +27,7 @@ from tfprof.query.answer import answer
 from tfprof.query.counted import DEFINED
 from tfprof.query.defaults import fitted_options, fitted_query
 from tfprof.tables.fields import METRICS
+from tfprof.views import view_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -160,6 +161,8 @@ def diff_profiles(
     """What changed from *base* to *new*; *options* are those of the view."""
     matches = match_nodes(base, new)
     same_names = renamed(base, new, matches)
+    if view_named(view).groups:  # rows are no nodes, and gradients find their nodes by name
+        same_names = replace(same_names, nodes=replace(same_names.nodes, name=base.nodes.name))
     query = _query(same_names, new, options or {}, view)
     before, after = answer(same_names, view, query), answer(new, view, query)
     if not metrics_of(after):
