@@ -12,9 +12,12 @@ import draw
 from tfprof.compare.diff import diff_profiles
 from tfprof.errors import UsageError
 from tfprof.results.diff_report import DiffReport
+from tfprof.results.loaded import Loaded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from tfprof.results.result import Result
 
 BASE = """
 net/w    op=VariableV2  params=2x3
@@ -34,7 +37,7 @@ def diff(base: str, new: str, view: str = "scope", **options: Any) -> DiffReport
     return DiffReport(diff_profiles(draw.profile(base), draw.profile(new), view, options))
 
 
-def drawn(report: DiffReport, metric: str) -> list[tuple[object, ...]]:
+def drawn(report: Result, metric: str) -> list[tuple[object, ...]]:
     """Depth, name, status, base, new, difference and ratio of each row."""
     names = ["depth", "name", "status", *(f"{n}_{metric}" for n in ("base", "new"))]
     names += [f"difference_{metric}", f"ratio_{metric}"]
@@ -51,7 +54,8 @@ def test_rows_that_changed_the_largest_change_first() -> None:
         (3, "net/w", "changed", 6, 8, 2, 8 / 6),
     ]
     assert report.headline == "params 9 → 12 (+33.3%)"
-    assert report.matching == "nodes matched: 3 by name; 1 only in base, 1 only in new"
+    matched = "nodes matched: 3 by name; 1 only in base, 1 only in new"
+    assert matched in [str(note) for note in report.notes]
     assert [row["own_difference_params"] for row in report.rows] == [0, 0, 4, -3, 2]
     assert [row["parent"] for row in report.rows] == [None, 0, 1, 1, 1]
 
@@ -128,15 +132,15 @@ def test_what_is_not_shown_is_counted_by_option() -> None:
     hidden = diff(BASE, NEW, select=["params"], max_depth=2).table().hidden
     assert hidden.rows == 3
     assert hidden.reasons == {"max_depth": 3}
-    hidden = diff(BASE, NEW, select=["params"], max_depth=2, hide_name_regexes=["net/b"])
-    assert hidden.table().hidden.reasons == {"max_depth": 3, "hide_name_regexes": 1}
+    report = diff(BASE, NEW, select=["params"], max_depth=2, hide_name_regexes=["net/b"])
+    assert report.table().hidden.reasons == {"max_depth": 3, "hide_name_regexes": 1}
     assert diff(BASE, BASE, max_depth=1).table().hidden.rows == 0
 
 
 def test_equal_files_have_no_differences() -> None:
     report = diff(BASE, BASE, select=["params", "micros"])
     assert drawn(report, "params") == [(1, "_TFProfRoot", "same", 9, 9, 0, 1.0)]
-    assert report.headline == "params 9 (unchanged), micros 15us (unchanged)"
+    assert report.headline == "No differences: params 9 (unchanged), micros 15us (unchanged)"
 
 
 def test_a_difference_of_incomplete_numbers_is_marked() -> None:
@@ -156,6 +160,33 @@ def test_a_difference_of_incomplete_numbers_is_marked() -> None:
     assert gone["incomplete"] == []
     assert report.headline == "params ≥ 3 → 12 (+300.0% ?)"
     assert any("not all params are counted" in str(note) for note in report.notes)
+
+
+def test_times_of_a_side_without_runs_are_unknown() -> None:
+    """A run that is not there took no 0 microseconds."""
+    without_run = BASE.replace("us=10", "").replace("us=5", "").replace("bytes=100", "")
+    report = diff(without_run, NEW, select=["micros", "params"])
+    assert report.headline == "micros ? → 35us (?), params 9 → 12 (+33.3%)"
+    assert [row["base_micros"] for row in report.rows if row["name"] == "net/mul"] == [None]
+    texts = [str(note) for note in report.notes]
+    assert "base has no runs: its micros are unknown" in texts
+    report = diff(NEW, without_run, select=["bytes"])
+    assert report.headline == "bytes 100B → ? (?)"
+    assert "new has no runs: its bytes are unknown" in [str(note) for note in report.notes]
+
+
+def test_times_come_with_their_noise() -> None:
+    """Twelve steps that jitter by 1, b on one side 100 longer."""
+    jitter = "+".join(str(100 + n % 3) for n in range(12))
+    slower = jitter.replace("10", "20")
+    report = diff(f"a us={jitter}\nb us={jitter}", f"a us={jitter}\nb us={slower}")
+    rows = {row["name"]: row for row in report.rows}
+    assert rows["b"]["difference_micros"] == 100
+    assert 98 <= rows["b"]["low_micros"] <= 100 <= rows["b"]["high_micros"] <= 102
+    assert rows["b"]["stands_out_micros"]
+    assert any("stand out from noise" in str(note) for note in report.notes)
+    assert "low_micros" not in diff(BASE, NEW).to_dict()
+    assert any("noise is unknown" in str(note) for note in diff(BASE, NEW).notes)
 
 
 def test_names_that_changed_are_told() -> None:
@@ -185,6 +216,25 @@ def test_selecting_no_number_is_an_error() -> None:
         diff(BASE, NEW, "scoop")
     with pytest.raises(UsageError, match="there is no step 7"):
         diff(BASE, NEW, step=7)
+
+
+def test_what_is_no_profile_is_an_error() -> None:
+    base = Loaded(draw.profile(BASE))
+    for other in (None, "graph.pbtxt", base.profile):
+        with pytest.raises(UsageError, match="diff compares with what"):
+            base.diff(other)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="takes no output option"):
+        base.diff(base, output="csv")
+    with pytest.raises(UsageError, match="there is no view"):
+        base.diff(base, "scoop")
+
+
+def test_steps_that_do_not_count_are_left_out_on_both_sides() -> None:
+    base, new = (Loaded(draw.profile(f"a us=900+10+10+{us}+{us}")) for us in (10, 30))
+    report = base.diff(new, steps="1-")
+    assert drawn(report, "micros")[0] == (1, "_TFProfRoot", "changed", 10, 20, 10, 2.0)
+    with pytest.raises(UsageError, match="no step of base is in"):
+        base.diff(new, steps="7-")
 
 
 def test_data_formats_say_what_was_compared() -> None:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from tfprof.query.query import Query
 
 STATUS = ("same", "changed", "added", "removed", "renamed")
+_OF_GRAPH = ("params", "float_ops", DEFINED)
 _SAME, _CHANGED, _ADDED, _REMOVED, _RENAMED = range(len(STATUS))
 
 
@@ -240,9 +241,16 @@ def _totals(side: Answer, metric: str) -> I64:
     return column
 
 
+def lacks_runs(side: Answer, metric: str) -> bool:
+    """Whether a side knows nothing about *metric*, as only runs tell it and there is none."""
+    return not side.profile.steps and metric not in _OF_GRAPH
+
+
 def _bounds(side: Answer, metric: str) -> Bool:
     """Whether the total of each counted row is a lower bound; in op view that of the type."""
     rows = np.arange(len(side.counted.tree))
+    if lacks_runs(side, metric):
+        return np.ones(rows.size, np.bool_)
     own, total = replace(side, tree=side.counted.tree, counted_row=rows).lower_bounds(metric)
     if own is None or total is None:
         return np.zeros(rows.size, np.bool_)

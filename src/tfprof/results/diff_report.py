@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tfprof.compare.diff import STATUS
+from tfprof.compare.diff import STATUS, lacks_runs
 from tfprof.compare.hidden_changes import hidden_changes
+from tfprof.compare.noise import noise, noise_notes
 from tfprof.foundation import units
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.model import Note, own_notes
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfprof.compare.diff import Diff
+    from tfprof.compare.resample import Intervals
 
 SCHEMA: Final = "tfprof.diff/1"
 
@@ -68,6 +70,11 @@ class DiffReport(Result):
             }
         return totals
 
+    @cached_property
+    def noise(self) -> dict[str, Intervals]:
+        """The intervals of each selected time over the rows; none if noise is unknown."""
+        return noise(self.diff)
+
     @property
     def headline(self) -> str:
         """One line: each total on both sides, and how much it changed."""
@@ -76,14 +83,16 @@ class DiffReport(Result):
 
     def _headline(self, metric: str) -> str:
         total, unit = self.totals[_name(metric)], _unit(metric)
-        texts = [unit(total[side]) for side in ("base", "new")]
-        for at, lower in enumerate(self.diff.lower_bounds(metric)):
-            texts[at] = units.at_least(texts[at]) if lower[0] else texts[at]
+        texts = []
+        for side, lower in zip(("base", "new"), self.diff.lower_bounds(metric), strict=True):
+            text = unit(total[side]) if total[side] or not lower[0] else units.UNKNOWN
+            texts.append(units.at_least(text) if lower[0] else text)
         if total["difference"] == 0:
             known = ", as far as it is counted" if total["incomplete"] else ""
             return f"{_name(metric)} {texts[1]} (unchanged{known})"
         share = "new" if total["ratio"] is None else units.change(total["ratio"])
         share = units.unsure(share) if total["incomplete"] else share
+        share = units.UNKNOWN if units.UNKNOWN in texts else share
         return f"{_name(metric)} {' → '.join(texts)} ({share})"
 
     def make_table(self) -> Table:
@@ -138,20 +147,18 @@ class DiffReport(Result):
 
         change, yields = partial(units.signed, unit=unit), metric != diff.metrics[0]
         for side, total, lower in zip(("base", "new"), (base, new), bounds, strict=True):
-            yield Column(
-                f"{side}_{name}",
-                "number",
-                total,
-                unit,
-                f"{side} {name}",
-                lower=lower,
-                yields=yields,
-            )
+            marks: dict[str, Any] = {"lower": lower, "yields": yields}
+            yield Column(f"{side}_{name}", "number", total, unit, f"{side} {name}", **marks)
         heading = difference_heading(name, len(diff.metrics))
-        yield Column(f"difference_{name}", "number", new - base, change, heading, unsure=unsure)
-        yield Column(
-            f"ratio_{name}", "real", ratios, units.change, "change", unsure=unsure, absent=""
-        )
+        unknown: dict[str, Any] = {"unsure": unsure, "absent": ""}
+        yield Column(f"difference_{name}", "number", new - base, change, heading, **unknown)
+        yield Column(f"ratio_{name}", "real", ratios, units.change, "change", **unknown)
+        if metric in self.noise:
+            low, high, stands_out, *_ = self.noise[metric]
+            yield Column(f"low_{name}", "real", low, change, fits=False)
+            yield Column(f"high_{name}", "real", high, change, fits=False)
+            texts = np.where(stands_out, "yes", "").tolist()
+            yield Column(f"stands_out_{name}", "flag", stands_out, texts=texts)
         own = own_new - own_base
         yield Column(f"own_difference_{name}", "number", own, change, placing=True, unsure=unsure)
 
@@ -176,13 +183,19 @@ class DiffReport(Result):
     def own_notes(self) -> tuple[Note, ...]:
         """Notes about the difference, not about what was read."""
         sides = ([str(note) for note in side.notes] for side in (self.diff.base, self.diff.new))
-        return (
-            *self.coverage,
-            *own_notes([*by_side(*sides), *self._unsure(), matching_sentence(self.diff.matches)]),
-        )
+        ours = (*self._unsure(), *noise_notes(self.diff, self.noise))
+        said = (*by_side(*sides), *ours, matching_sentence(self.diff.matches))
+        return (*self.coverage, *own_notes(said))
 
     def _unsure(self) -> Iterator[str]:
-        names = [name for name, total in self.totals.items() if total["incomplete"]]
+        diff, sides = self.diff, {"base": self.diff.base, "new": self.diff.new}
+        for side, answer in sides.items():
+            unknown = [_name(metric) for metric in diff.metrics if lacks_runs(answer, metric)]
+            if unknown:
+                yield f"{side} has no runs: its {' and '.join(unknown)} are unknown"
+        of_graph = [metric for metric in diff.metrics if not lacks_runs(diff.base, metric)]
+        of_graph = [_name(metric) for metric in of_graph if not lacks_runs(diff.new, metric)]
+        names = [name for name in of_graph if self.totals[name]["incomplete"]]
         if names:
             counted = f"not all {' and '.join(names)} are counted"
             yield f"{counted}: a difference with ? is that of the counted part"

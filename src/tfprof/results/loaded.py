@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof.console.stdio import print_notes
 from tfprof.errors import InputError, UsageError
-from tfprof.foundation.arguments import magnitude, whole_number
+from tfprof.foundation.arguments import magnitude, shown, whole_number
 from tfprof.foundation.arguments import path as path_of
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.foundation.units import plural
@@ -26,10 +26,11 @@ from tfprof.tables.command_options import check_no_fleet_options
 from tfprof.tables.eras import NOW
 from tfprof.tables.options import check_choices
 from tfprof.tables.outputs import Output
+from tfprof.views import view_named
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tfprof.compare.budget import Budget
     from tfprof.model import Note, Profile
@@ -161,18 +162,33 @@ class Loaded:
         return Report(answer(self.profile, view, query), self.checkpoint, self.profile)
 
     def diff(
-        self, new: Loaded, view: str = "scope", **options: object
+        self,
+        new: Loaded,
+        view: str = "scope",
+        *,
+        steps: str | int | Iterable[int] = "",
+        **options: object,
     ) -> DiffReport | SummaryDiffReport:
-        """What changed from this profile to *new*: the rows of a view whose numbers differ."""
-        if view == "summary":
-            from tfprof.results.summary_diff import summary_diff  # noqa: PLC0415 - as below
+        """What changed from this profile to *new*: the rows of a view whose numbers differ.
 
-            return summary_diff(self.profile, new.profile, options)
+        *view* is one of the four, or "summary"; *options* are those of the view. *steps* are the
+        steps of both sides that count, as in "2-", which leaves out the warm-up.
+        """
         from tfprof.compare.diff import diff_profiles  # noqa: PLC0415 - only diffs need it
+        from tfprof.compare.steps import with_steps  # noqa: PLC0415
         from tfprof.results.diff_report import DiffReport  # noqa: PLC0415
 
-        asked = {"era": self.era, **options}
-        return DiffReport(diff_profiles(self.profile, new.profile, view, asked))
+        if not isinstance(new, Loaded):
+            what = "a fleet" if hasattr(new, "workers") else shown(new)
+            raise UsageError(f"diff compares with what tfprof.load returns, not with {what}")
+        base, other = with_steps(self.profile, steps, "base"), with_steps(new.profile, steps, "new")
+        if view == "summary":
+            from tfprof.results.summary_diff import summary_diff  # noqa: PLC0415 - as above
+
+            return summary_diff(base, other, options)
+        view_named(view)
+        _check_options(view, options)
+        return DiffReport(diff_profiles(base, other, view, {"era": self.era, **options}))
 
     def advice(self) -> AdviceReport:
         """What all checkers find."""
@@ -296,14 +312,20 @@ class Loaded:
         return f"<Loaded: {plural(len(self), 'graph node')}, {plural(len(self.steps), 'step')}>"
 
     def _ask(self, view: str, options: dict[str, object]) -> Report:
-        if "output" in options or "dump_to_file" in options:
-            raise UsageError("a view takes no output option in Python: use print(report)")
-        if "frames" in options:  # all other options are those of every view
-            from tfprof.tables.command_checks import check_takes  # noqa: PLC0415 - rarely needed
-            from tfprof.tables.commands import COMMANDS  # noqa: PLC0415
-
-            check_takes(COMMANDS[view], ["frames"])
+        _check_options(view, options)
         return self.ask(view, options)
+
+
+def _check_options(view: str, options: Mapping[str, object]) -> None:
+    """Reject what the views of Python do not take."""
+    check_no_fleet_options(options)
+    if "output" in options or "dump_to_file" in options:
+        raise UsageError("a view takes no output option in Python: use print(report)")
+    if "frames" in options:  # all other options are those of every view
+        from tfprof.tables.command_checks import check_takes  # noqa: PLC0415 - rarely needed
+        from tfprof.tables.commands import COMMANDS  # noqa: PLC0415
+
+        check_takes(COMMANDS[view], ["frames"])
 
 
 def _check_source(*, source: object) -> None:
