@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 import yaml
 
+import tfprof
 from test_pytest_plugin import run_pytest
 from tfprof import cli
 
@@ -27,6 +28,12 @@ BROKEN: Final = "exit code 1"  # what a comment behind a command says
 
 def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
+
+
+def toml_files() -> dict[str, str]:
+    """The files of the page by the names in their first lines."""
+    parts = (block.partition("\n") for block in blocks("toml"))
+    return {head.removeprefix("# "): text for head, _, text in parts}
 
 
 def yaml_file(name: str) -> Any:
@@ -46,9 +53,9 @@ def shown() -> Iterator[tuple[str, str]]:
 def here(keras_fit: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Commands run in a folder with the model of the example and the files of the page."""
     shutil.copytree(keras_fit[1], tmp_path, dirs_exist_ok=True)
-    for block in blocks("toml"):
-        head, _, text = block.partition("\n")
-        (tmp_path / head.removeprefix("# ")).write_text(text, encoding="utf-8")
+    for name, text in toml_files().items():
+        if name.endswith(".toml"):
+            (tmp_path / name).write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -65,11 +72,16 @@ def test_commands_print_what_the_page_shows(
         assert cli.run(words) == (BROKEN in command), command
         printed = capsys.readouterr().out.strip("\n")
         if request.config.option.update:
-            text = text.replace(f"{command}\n{output}\n", f"{command}\n{printed}\n")
+            old = f"{command}\n{output}\n" if output else f"{command}\n"
+            text = text.replace(old, f"{command}\n{printed}\n")
         elif output:
             assert printed == output, command
     if text != TEXT:
         PAGE.write_text(text, encoding="utf-8")
+    comment, _, recorded = Path("guard.lock").read_text(encoding="utf-8").partition("\n")
+    assert comment.startswith("# ")
+    assert recorded == toml_files()["guard.lock"]
+    assert cli.run(["check", "guard.toml", "model.keras"]) == 0
 
 
 @pytest.mark.usefixtures("here")
@@ -99,8 +111,15 @@ def test_the_hook_of_pre_commit_works(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_the_tests_pass(here: Path) -> None:
-    program = "def build_model():\n    return 'model.keras'\n\n\n" + "".join(blocks("python")[:1])
+    (tests,) = (block for block in blocks("python") if block.startswith("def test_"))
+    program = f"def build_model():\n    return 'model.keras'\n\n\n{tests}"
     (here / "test_model.py").write_text(program, encoding="utf-8")
     ran = run_pytest(here)
     assert ran.code == 0, ran.out
     assert "2 passed" in ran.out
+
+
+@pytest.mark.usefixtures("here")
+def test_the_program_runs() -> None:
+    (program,) = (block for block in blocks("python") if not block.startswith("def test_"))
+    exec(program, {"tfprof": tfprof})  # noqa: S102 - it is ours
