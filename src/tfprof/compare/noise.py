@@ -1,10 +1,9 @@
-"""noise(diff): by how much the times of each row may differ from run to run.
+"""noise(diff): by how much the time of each row may differ from run to run.
 
     profile.values(metric, step) ─► Counted.add_up ─► rows × steps of each side ─► resample
 
-A view averages each node over the steps that recorded it. So a node without a record in some steps
-weighs more in the others; one with a single record among several steps is as uncertain as it is
-long. Parameters, float operations and bytes are no times: they are exact.
+A view averages each node over the steps that recorded it, so these weigh more if other steps did
+not. A single record among several steps is as uncertain as it is long. Other metrics are exact.
 """
 
 from __future__ import annotations
@@ -33,51 +32,27 @@ _MOST: Final = 2.0**62
 
 
 def noise(diff: Diff) -> dict[str, Intervals]:
-    """For each selected time the intervals of the displayed rows; none if noise is unknown."""
-    if min(_steps(diff)) < _SEVERAL:
-        return {}
-    return {metric: _of_metric(diff, metric) for metric in diff.metrics if metric in _TIMES}
+    """For each selected time the intervals of the displayed rows; nothing if noise is unknown."""
+    metrics = diff.metrics if min(_steps(diff)) >= _SEVERAL else ()
+    return {metric: _of_metric(diff, metric) for metric in metrics if metric in _TIMES}
 
 
 def noise_notes(diff: Diff, known: Mapping[str, Intervals]) -> Iterator[str]:
-    """What there is to say about the noise of the selected times, which is *known* or not."""
+    """A sentence about the noise of selected times, which is *known* or not."""
     base, new = _steps(diff)
     if not any(metric in _TIMES for metric in diff.metrics) or not max(base, new):
         return
-    steps = f"base has {units.plural(base, 'step')}, new {new}"
+    steps = f"base has {units.plural(base, 'step')}, new has {new}"
     if min(base, new) < _SEVERAL:
-        yield f"noise is unknown: {steps}; several on both sides tell change from noise"
+        yield f"noise is unknown: {steps}; with {LEAST} or more on each side, changes are marked"
     elif min(base, new) < LEAST:
-        yield f"{steps}: too few to tell change from noise; take {LEAST} or more on both sides"
+        yield f"too few steps to tell change from noise: {steps}; take {LEAST} or more on each side"
     elif any(each.drifts for each in known.values()):
         yield "times drift from step to step, so that nothing stands out; --steps drops warm-up"
     else:
-        shares = " and ".join(
-            f"{np.count_nonzero(each.stands_out)} of {len(diff)} rows" for each in known.values()
-        )
-        yield f"time: {shares} stand out from noise ({steps})"
-
-
-def _of_metric(diff: Diff, metric: str) -> Intervals:
-    rows, at = _compared(diff)
-    sides = ((diff.base, diff.aligned.base[rows]), (diff.new, diff.aligned.new[rows]))
-    found = intervals(*(_rows_by_step(side, metric, counted) for side, counted in sides))
-    # The means of a view are rounded down for each node.
-    difference = diff.difference(metric).astype(np.float64)
-    low, high = np.minimum(found.low[at], difference), np.maximum(found.high[at], difference)
-    stands_out = found.stands_out[at] & ((low > 0) | (high < 0))
-    return Intervals(low, high, stands_out, found.drifts)
-
-
-def _compared(diff: Diff) -> tuple[I64, I64]:
-    """(rows of both sides that are looked at, where the displayed ones are among them).
-
-    Rows that did not change are looked at, too: without them, changes by chance would stand out.
-    """
-    looked_at = marked(diff.row, len(diff.aligned.tree))
-    for side, row in ((diff.base, diff.aligned.base), (diff.new, diff.aligned.new)):
-        looked_at |= (row >= 0) & marked(side.counted_row, len(side.counted.tree))[row]
-    return np.flatnonzero(looked_at), (np.cumsum(looked_at) - 1)[diff.row]
+        for metric, each in known.items():
+            found = units.plural(int(each.stands_out.sum()), "row stands", "rows stand")
+            yield f"{metric}: {found} out from noise ({steps})"
 
 
 def _steps(diff: Diff) -> tuple[int, int]:
@@ -87,12 +62,27 @@ def _steps(diff: Diff) -> tuple[int, int]:
     return len(diff.base.profile.steps), len(diff.new.profile.steps)
 
 
+def _of_metric(diff: Diff, metric: str) -> Intervals:
+    # Among changed rows alone, changes by chance would stand out: look at the others, too.
+    looked_at, sides = marked(diff.row, len(diff.aligned.tree)), (diff.base, diff.new)
+    for side, row in zip(sides, (diff.aligned.base, diff.aligned.new), strict=True):
+        looked_at |= (row >= 0) & marked(side.counted_row, len(side.counted.tree))[row]
+    rows, at = np.flatnonzero(looked_at), (np.cumsum(looked_at) - 1)[diff.row]
+    base = _rows_by_step(diff.base, metric, diff.aligned.base[rows])
+    found = intervals(base, _rows_by_step(diff.new, metric, diff.aligned.new[rows]))
+    # A view rounds the mean of each node down.
+    shown = diff.difference(metric).astype(np.float64)
+    low, high = np.minimum(found.low[at], shown), np.maximum(found.high[at], shown)
+    stands_out = found.stands_out[at] & ((low > 0) | (high < 0))
+    return Intervals(low, high, stands_out, found.drifts)
+
+
 def _rows_by_step(side: Answer, metric: str, rows: I64) -> F64:
     """What each of the counted *rows* takes in each step; 0 for a row that is -1."""
     columns = []
     for values in _nodes_by_step(side.profile, metric):
         own, total = side.counted.add_up(metric, values)
-        if side.view.chain:
+        if side.view.chain:  # a list of types, below the sum of all
             own[0], total = total[0], own
         columns.append(np.where(rows >= 0, total[rows], 0))
     return np.stack(columns, axis=1).astype(np.float64)
@@ -101,17 +91,13 @@ def _rows_by_step(side: Answer, metric: str, rows: I64) -> F64:
 def _nodes_by_step(profile: Profile, metric: str) -> Iterator[I64]:
     """What to count of each node in each step, so that the mean is that of its records."""
     records, steps = profile.records, len(profile.steps)
-    some = (records > 0) & (records < steps)
-    weight = steps / np.maximum(records, 1)
-    mean = np.zeros(len(profile))
-    if some.any():
-        mean = sum(profile.values(metric, step.number) for step in profile.steps) * weight / steps
-        mean[records == 1] = 0
-    for step in profile.steps:
-        values = profile.values(metric, step.number)
-        if some.any():
-            ran = marked(step.node, len(profile))
-            weighed = mean + np.where(ran, (values - mean) * weight, 0)
-            weighed = np.clip(np.rint(weighed), -_MOST, _MOST)
-            values = np.where(some, weighed.astype(np.int64), values)
-        yield values
+    values = [profile.values(metric, step.number) for step in profile.steps]
+    some, weight = (records > 0) & (records < steps), steps / np.maximum(records, 1)
+    if not some.any():
+        yield from values
+        return
+    mean = np.where(records > 1, sum(values) * weight / steps, 0)
+    for step, column in zip(profile.steps, values, strict=True):
+        ran = marked(step.node, len(profile))
+        weighed = np.clip(mean + np.where(ran, (column - mean) * weight, 0), -_MOST, _MOST)
+        yield np.where(some, np.rint(weighed).astype(np.int64), column)
