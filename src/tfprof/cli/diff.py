@@ -54,7 +54,7 @@ def run_diff(request: Request) -> Outcome:
     steps = request.options.get(STEPS.name, STEPS.default)
     with Progress() as progress:
         progress("comparing")
-        report = base.diff(new, view, **options, **({"steps": steps} if steps else {}))
+        report = base.diff(new, view, steps=steps, **options)
         inputs = (*base.inputs, *new.inputs)
         outcome = deliver(report, query.output, inputs, columns=stdout_columns())
     below = report.table().caveats if OUTPUTS[query.output.kind].has_sentences else ()

@@ -118,12 +118,14 @@ _SOURCES = (
 _SIDES = (
     "BASE and NEW are a file or a folder each. If a side has several files:\n"
     "tfprof diff NEW_FILES --base=FILE,FILE. A difference is new - base.\n"
-    "Options are those of the view: a row is shown if it passes on one side, and differs."
+    "A row is shown if it differs and passes the options on one side, the largest change first.\n"
+    f"For --view=summary alone: {', '.join(f'--{n}' for n in SUMMARY_OPTIONS if n not in OPTIONS)}."
 )
 # The view of a diff, and the options that views take for which there are outputs of diffs.
 DIFF_VIEW = Option("view", "text", next(iter(VIEWS)), "which rows to compare", (*VIEWS, "summary"))
 _OF_VIEWS = {
-    n: row for n, row in OPTIONS.items() if n not in ("output", "era", "viz", "dump_to_file")
+    **{n: row for n, row in OPTIONS.items() if n not in ("output", "era", "viz", "dump_to_file")},
+    "select": replace(OPTIONS["select"], choices=METRICS),
 }
 _LIST_SHARES = "Each number is own, then (total %, own %) of all: 3us (100.00%, 0.56%)."
 _TREE_PAIR = "Rows show own/total; -- is own where account_type_regexes counts no node."
