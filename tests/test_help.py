@@ -235,6 +235,8 @@ def test_an_example_can_be_pasted(command: str, which: int, tmp_path: Path) -> N
     shutil.copy(HANDMADE.op_log, tmp_path / "tfprof_log")
     if COMMANDS[command].usage.startswith("FLEET"):
         shutil.copytree(HERE / "data" / "fleet_v1", tmp_path / "fleet")
+    if COMMANDS[command].usage.startswith("BUDGET"):
+        (tmp_path / "budget.toml").write_text('[model]\nparams = "< 1M"\n')
     before = set(tmp_path.iterdir())
     ran = subprocess.run(
         ["bash", "-c", f'tfprof() {{ "$PYTHON" -m tfprof "$@"; }}; tfprof {example}'],  # noqa: S607

@@ -99,7 +99,7 @@ def _checked(budget: Budget, content: Mapping[str, Any], lines: Mapping[Any, int
                 if name == _INCOMPLETE:
                     continue
                 with _located(budget, lines, *key, name) as line:
-                    metric = FIELD_ALIASES.get(name, name) if isinstance(name, str) else name
+                    metric = FIELD_ALIASES.get(str(name), str(name))
                     check_known(f"{table} has no", metric, metrics_of(table))
                     for bound in bounds(metric, value):
                         allows = numbers.get(_INCOMPLETE, False)
@@ -127,7 +127,7 @@ def _located(budget: Budget, lines: Mapping[Any, int], *key: str) -> Iterator[in
 def _check_table(table: str, content: object) -> None:
     if table in METRICS:
         raise UsageError(f"{table} is in no table: put it below [{MODEL}]")
-    check_known("a budget has no table", table, TABLES)
+    check_known("a budget has no table", str(table), TABLES)
     if not isinstance(content, Mapping):
         example = f"[{table}]" if table == MODEL else f'[{table}."NAME"]'
         raise UsageError(f"{table} takes a table, as in {example}, not {shown(content)}")

@@ -113,7 +113,8 @@ def _reason(verdict: Verdict, missing: str, *, holds: bool | None) -> str:
     if holds:
         return ""
     if holds is None:
-        what = f"{number}, as {missing}" if verdict.is_lower else "a lower bound was recorded"
+        what = f"{number if value else 'unknown'}, as {missing}"
+        what = what if verdict.is_lower else "a lower bound was recorded"
         return f"cannot be shown: {what} (allow_incomplete = true accepts that)"
     ratio = value / limit if limit else 1
     share = f" by {100 * abs(ratio - 1):.3g}%" if ratio != 1 else ""

@@ -146,7 +146,9 @@ def check_report(
 
 
 def _number(verdict: Verdict) -> str:
-    return UNKNOWN if verdict.value is None else written(verdict.bound.metric, verdict.value)
+    value = verdict.value
+    is_known = value is not None and (value or not verdict.is_lower)
+    return written(verdict.bound.metric, value or 0) if is_known else UNKNOWN
 
 
 def _words(verdict: Verdict) -> tuple[str, ...]:

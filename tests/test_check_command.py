@@ -1,0 +1,312 @@
+"""tfprof check: bounds, budgets that are wrong, outputs, exit codes.
+
+The commands that show why a bound is broken are run, and show the number that the check says.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shlex
+import xml.etree.ElementTree as ET
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from draw import loaded
+from sampling import sampled
+from tfprof import cli
+from tfprof.compare.bounds import Bound, bounds
+from tfprof.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Run = Any  # (line) -> (exit code, stdout, stderr)
+MODEL: Final = """
+in         op=Placeholder out=4x3
+conv1/w    op=VariableV2 params=3x5 out=3x5
+conv1/mul  op=MatMul out=4x5 us=10+20 bytes=100+300 peak=80+90 < in, conv1/w
+net/v      op=VariableV2 params=5x2 out=5x2
+net/mul    op=MatMul out=4x2 us=7+7 bytes=8+8 peak=8+8 < conv1/mul, net/v
+"""
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    monkeypatch.chdir(tmp_path)
+    loaded(MODEL, tmp_path)
+
+    def run_line(line: str) -> tuple[int, str, str]:
+        code = cli.run(shlex.split(line))
+        return code, *capfd.readouterr()
+
+    return run_line
+
+
+# --- bounds ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("metric", "text", "relation", "amount"),
+    [
+        ("params", 25_600_000, "<=", 25_600_000),
+        ("params", 2.5e3, "<=", 2500),
+        ("params", "25.6M", "<=", 25_600_000),
+        ("params", "<= 25.6M", "<=", 25_600_000),
+        ("params", "< 464.15k", "<", 464_150),
+        ("params", ">=1_000", ">=", 1000),
+        ("params", "== 1,234,567", "==", 1_234_567),
+        ("float_ops", "> 1.5e3 G", ">", 1_500_000_000_000),
+        ("bytes", "<= 2GiB", "<=", 2 * 1024**3),
+        ("bytes", "<= 54.1 kB", "<=", 54_100),
+        ("peak_bytes", "1TiB", "<=", 1024**4),
+        ("micros", "<= 5ms", "<=", 5000),
+        ("micros", "3.80sec", "<=", 3_800_000),
+        ("micros", 7, "<=", 7),
+        ("uncounted", 0, "<=", 0),
+    ],
+)
+def test_a_bound(metric: str, text: object, relation: str, amount: int) -> None:
+    (bound,) = bounds(metric, text)
+    assert (bound.relation, bound.amount, bound.is_relative) == (relation, amount, False)
+
+
+@pytest.mark.parametrize(
+    ("metric", "text", "base", "limit"),
+    [
+        ("params", "< +5%", 200, 210),
+        ("params", "<= base + 5%", 200, 210),
+        ("params", "base", 200, 200),
+        ("params", "-10%", 200, 180),
+        ("params", "<= base - 1k", 3000, 2000),
+        ("micros", "<= base+5ms", 200, 5200),
+        ("uncounted", "<= base + 1%", 0.5, 0.51),  # of all operations, not of the recorded share
+    ],
+)
+def test_a_relative_bound(metric: str, text: str, base: float, limit: float) -> None:
+    (bound,) = bounds(metric, text)
+    assert bound.is_relative
+    assert float(bound.limit(base)) == limit
+
+
+# (relation, value) → for an exact value and base; a value, a base, and both that are lower bounds.
+# The limit is 10. What is a lower bound may be anything above.
+OPEN: Final = None
+LAWS: Final = {
+    ("<=", 10): [True, OPEN, True, OPEN],
+    ("<=", 11): [False, False, OPEN, OPEN],
+    (">=", 10): [True, True, OPEN, OPEN],
+    (">=", 9): [False, OPEN, False, OPEN],
+    ("==", 10): [True, OPEN, OPEN, OPEN],
+    ("==", 11): [False, False, OPEN, OPEN],
+    ("==", 9): [False, OPEN, False, OPEN],
+    ("<", 10): [False, False, OPEN, OPEN],
+    (">", 10): [False, OPEN, False, OPEN],
+}
+
+
+@pytest.mark.parametrize(("relation", "value"), LAWS)
+def test_lower_bounds_leave_open_what_they_leave_open(relation: str, value: int) -> None:
+    bound = Bound("params", relation, Fraction(0), "", is_relative=True)
+    both = ((False, False), (True, False), (False, True), (True, True))
+    assert [
+        bound.holds(value, 10, is_lower=of_value, base_is_lower=of_base)
+        for of_value, of_base in both
+    ] == LAWS[relation, value]
+
+
+# --- budgets that are wrong --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("budget", "expected"),
+    [
+        ("[modle]\nparams = 3", ":1: a budget has no table 'modle'; did you mean 'model'? (there"),
+        ("\nparams = 3", ":2: params is in no table: put it below [model]"),
+        ("[model]\n\nparms = 3", ":3: model has no 'parms'; did you mean 'params'? (there are: pa"),
+        ("[scope.net]\nbytes_in_use = 3", ":2: scope has no 'bytes_in_use' (there are: params, fl"),
+        ("[model]\nparams = '3X'", ":2: there is no unit 'X' in '3X' (params takes k, K, M, G, T"),
+        ("[model]\nmicros = '3mss'", ":2: there is no unit 'mss' in '3mss'; did you mean 'ms'? "),
+        ("[model]\nuncounted = 1", ":2: a unit is missing in '1' (uncounted takes %)"),
+        ("[model]\nparams = true", ":2: params takes a number or a text such as"),
+        ("[model]\nparams = []", ":2: params takes a number or a text such as"),
+        ("[model]\nparams = nan", ":2: params takes a number or a text such as"),
+        ("[model]\nparams = '=< 3'", ":2: params takes a bound such as"),
+        ("[model]\nparams = '= 3'", ":2: params takes a bound such as"),
+        ("[model]\nparams = 'base 3'", ":2: params takes a bound such as"),
+        ("[model]\nparams = '<= base +'", ":2: params takes a bound such as"),
+        ("[model]\nparams = ''", ":2: params takes a bound such as"),
+        ("[scope.nett]\nparams = 3", ":2: no scope matches 'nett'; did you mean 'net'?"),
+        ("[scope.conv]\nparams = 3", ":2: no scope matches 'conv' (a regex matches the whole nam"),
+        ("[scope.'(net']\nparams = 3", ":2: '(net' is not a valid regex"),
+        ("[op.matmul]\nparams = 3", ":2: no node has the type 'matmul'; there is 'MatMul'"),
+        ("[layer.conv2]\nparams = 3", ":2: no layer matches 'conv2'; did you mean 'conv1'?"),
+        ("[device.cpu]\nparams = 3", ":2: no device matches 'cpu' (a regex matches the whole"),
+        ("[scope]\nparams = 3", ':2: params is in no table: write [scope."NAME"] above it'),
+        ("[[model]]\nparams = 3", ": model takes a table, as in [model], not [{'params': 3}]"),
+        ("[model]\nallow_incomplete = 3\nparams = 3", ":1: allow_incomplete takes true or false"),
+        ("[model]", ": it has no bounds, as in [model] params"),
+        ("[model", " is not a budget in TOML: Expected ']'"),
+        ("[scope]\nnet = {micros = '3x'}", ":2: there is no unit 'x' in '3x' (micros takes us,"),
+    ],
+)
+def test_a_budget_that_is_wrong(run: Run, tmp_path: Path, budget: str, expected: str) -> None:
+    (tmp_path / "b.toml").write_text(budget)
+    code, out, err = run("check b.toml graph run_0")
+    assert (code, out) == (3, "")
+    assert err.splitlines()[-1].startswith(f"tfprof: b.toml{expected}")
+
+
+def test_a_mapping_that_is_wrong(tmp_path: Path) -> None:
+    model = loaded(MODEL, tmp_path)
+    for budget in ({"scope": {"nett": {"params": 3}}}, {"model": {"parms": 3}}, {3: 4}, {}):
+        with pytest.raises(UsageError, match=r"^invalid budget: "):
+            model.check(budget)  # type: ignore[arg-type]  # as people do
+    with pytest.raises(UsageError, match=r"budget takes a string or a pathlib\.Path, not 3"):
+        model.check(3)  # type: ignore[arg-type]  # likewise
+
+
+def test_a_command_line_that_is_wrong(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "b.toml").write_text("[model]\nparams = 25")
+    lines = {
+        "check": (2, "check needs a budget, as in: tfprof check budget.toml graph.pbtxt"),
+        "check b.toml": (2, "no input: name a file or folder"),
+        "check c.toml graph": (3, "c.toml does not exist; expected a budget in TOML; did you me"),
+        "check . graph": (3, ". is a folder; expected a budget in TOML"),
+        "check b.toml graph --steps=3": (2, "no step is in '3': none is recorded"),
+        "check b.toml graph --format=pprof": (2, "format has no 'pprof'"),
+        "scope graph --format=junit": (2, "format has no 'junit' (there are: text, json,"),
+        "check b.toml graph --dim=batch=2": (2, "no dimension of the inputs is called 'batch'"),
+    }
+    for line, (code, sentence) in lines.items():
+        ended, out, err = run(line)
+        assert (ended, out) == (code, "")
+        assert err.splitlines()[-1].startswith(f"tfprof: {sentence}")
+
+
+def test_exit_codes(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "b.toml").write_text("[model]\nparams = 25")
+    assert run("check b.toml graph")[0] == 0
+    (tmp_path / "b.toml").write_text("[model]\nparams = 24")
+    assert run("check b.toml graph")[0] == 1
+
+    def full(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("tfprof.cli.check.read_budget", full)
+    assert run("check b.toml graph") == (5, "", "tfprof: out of memory\n")
+
+
+# --- outputs -----------------------------------------------------------------------------------
+
+BUDGET: Final = """[model]
+params = "<= 24"
+# a comment
+
+[scope."conv1|net"]
+float_ops = ["<= 100", ">= 1"]
+"""
+ROWS: Final = [
+    ("model", "", "params", "<= 24", 25, "broken", 2),
+    ("scope", "conv1", "float_ops", "<= 100", 120, "broken", 6),
+    ("scope", "net", "float_ops", "<= 100", 80, "ok", 6),
+    ("scope", "conv1", "float_ops", ">= 1", 120, "ok", 6),
+    ("scope", "net", "float_ops", ">= 1", 80, "ok", 6),
+]
+COLUMNS: Final = ("table", "name", "metric", "bound", "value", "result", "line")
+
+
+def test_outputs(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "b.toml").write_text(BUDGET)
+    code, out, err = run("check b.toml graph")
+    assert (code, err) == (1, "")
+    assert out.splitlines()[0] == "b.toml: 2 of 5 bounds broken"
+    assert "model: params <= 24: 25 is above the bound by 4.2%\n    tfprof summary graph " in out
+    code, out, _ = run("check b.toml graph --format=json")
+    content = json.loads(out)
+    assert (code, content["schema"], content["ok"]) == (1, "tfprof.check/1", False)
+    assert [tuple(row[name] for name in COLUMNS) for row in content["rows"]] == ROWS
+    code, out, _ = run("check b.toml graph --format=csv")
+    rows = [tuple(row[name] for name in COLUMNS) for row in csv.DictReader(io.StringIO(out))]
+    assert rows == [tuple(map(str, row)) for row in ROWS]
+    code, out, _ = run("check b.toml graph --format=md")
+    assert out.startswith("**b.toml: 2 of 5 bounds broken**\n")
+    assert (
+        "| model | params | \\<= 24 | 25 | broken | 25 is above the bound by 4.2% | tfprof " in out
+    )
+    assert run("check b.toml graph --output=junit:outfile=b.xml")[0] == 1
+    (suite,) = ET.parse(tmp_path / "b.xml").getroot()  # noqa: S314 - our own file
+    assert suite.attrib == {"name": "b.toml", "tests": "5", "failures": "2", "errors": "0"}
+    assert [(case.get("classname"), case.get("name"), len(case)) for case in suite] == [
+        ("model", "params <= 24", 1),
+        ("scope", "scope conv1: float_ops <= 100", 1),
+        ("scope", "scope net: float_ops <= 100", 0),
+        ("scope", "scope conv1: float_ops >= 1", 0),
+        ("scope", "scope net: float_ops >= 1", 0),
+    ]
+    assert suite[1][0].get("message") == "120 is above the bound by 20.0%"
+    code, out, _ = run("check b.toml graph --format=github")
+    assert out.splitlines()[1:] == [
+        "::error file=b.toml,line=6,title=scope conv1%3A float_ops <= 100::"
+        "120 is above the bound by 20.0%25%0Atfprof scope graph --start_name_regexes=conv1 "
+        "--select=float_ops --order_by=float_ops",
+        "b.toml: 2 of 5 bounds broken",
+    ]
+
+
+def test_names_that_outputs_could_take_for_their_own(tmp_path: Path) -> None:
+    name = 'a:b,c%d<"&>]]>\x01'
+    model = loaded(MODEL.replace("net/mul", f"{name}/mul"), tmp_path)
+    report = model.check({"scope": {".*<.*": {"float_ops": "<= 1"}}})
+    suite = ET.fromstring(b"".join(report.pieces("junit")))[0]  # noqa: S314 - as above
+    assert suite[0].get("name") == f"scope {name}: float_ops <= 1".replace("\x01", "\ufffd")
+    line = b"".join(report.pieces("github")).decode().splitlines()[0]
+    assert line.startswith('::error title=scope a%3Ab%2Cc%25d<"&>]]>\x01%3A float_ops <= 1::80 is')
+
+
+# --- the commands that show why ----------------------------------------------------------------
+
+NUMBERS: Final = ("float_ops", "micros", "bytes", "peak_bytes", "cpu_micros")
+EVERY: Final = {
+    "model": (*NUMBERS, "params", "multiply_adds", "occurrence", "uncounted"),
+    "scope": (*NUMBERS, "params", "multiply_adds", "occurrence", "uncounted"),
+    "op": (*NUMBERS, "occurrence", "multiply_adds", "uncounted"),
+    "device": (*NUMBERS, "params", "occurrence", "multiply_adds", "uncounted"),
+    "layer": ("params", "float_ops", "micros", "multiply_adds", "bytes", "occurrence"),
+}
+NAMES: Final = {"scope": "a,[+]b", "op": "MatMul", "device": ".*cpu.*", "layer": "a,[+]b|conv1"}
+# What no command shows as one number; these list what it consists of.
+NOT_SHOWN: Final = {
+    (table, metric)
+    for table in EVERY
+    for metric in ("uncounted", "occurrence", "multiply_adds")
+    if (table, metric) not in {("layer", "multiply_adds"), ("model", "multiply_adds")}
+} | {("layer", "bytes")}
+
+
+@pytest.mark.parametrize(
+    ("table", "metric"),
+    sampled([(table, metric) for table in EVERY for metric in EVERY[table]], 10, "check commands"),
+)
+def test_the_command_shows_the_number(
+    table: str, metric: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    model = loaded(MODEL.replace("net/mul", "a,+b/mul"), tmp_path)
+    bounds = {metric: "< 0%" if metric == "uncounted" else "< 0"}
+    report = model.check({table: bounds if table == "model" else {NAMES[table]: bounds}})
+    for verdict in report.verdicts:
+        command = report.command(verdict)
+        assert cli.run([*shlex.split(command)[1:], "--format=json"]) == 0, command
+        out, err = capfd.readouterr()
+        assert "matches" not in err
+        if (table, metric) not in NOT_SHOWN:
+            assert verdict.value in numbers(json.loads(out), verdict.name), command
+
+
+def numbers(shown: dict[str, Any], name: str) -> list[Any]:
+    """The numbers of the row called *name*, or of the first row; and the totals of a summary."""
+    row = next((row for row in shown["rows"] if row["name"] == name), shown["rows"][0])
+    return [*row.values(), *(row.get("total") or {}).values(), *shown.get("total", {}).values()]
