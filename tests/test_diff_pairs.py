@@ -16,7 +16,8 @@ from profiles import DATA
 from tfprof.compare.match_nodes import match_nodes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from tfprof.results.loaded import Loaded
 
@@ -330,3 +331,18 @@ def test_models_that_have_little_in_common(view: str) -> None:
         answer = one.ask(view, options).answer
         for metric in ("micros", "params"):
             assert root[f"{side}_{metric}"] == answer.counted.total(metric)[0]
+
+
+@pytest.mark.whole
+def test_published_models(model_folder: Callable[[str], Path]) -> None:
+    """VGG-19 is VGG-16 and three convolutions; of both, the sizes are published with Keras."""
+    base, new = (tfprof.load(model_folder("keras") / f"{name}.pb") for name in ("VGG16", "VGG19"))
+    report = base.diff(new, "summary")
+    channels = {"block3_conv4": 256, "block4_conv4": 512, "block5_conv4": 512}
+    found = {row["name"].removesuffix("_1"): row for row in report.rows}
+    assert {name: row["status"] for name, row in found.items()} == dict.fromkeys(channels, "added")
+    for name, width in channels.items():
+        assert found[name]["difference_parameters"] == 3 * 3 * width * width + width
+    total = 143_667_240 - 138_357_544
+    assert sum(row["difference_parameters"] for row in found.values()) == total
+    assert len(base) == sum(match_nodes(base.profile, new.profile).by.values())
