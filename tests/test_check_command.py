@@ -71,7 +71,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
 )
 def test_a_bound(metric: str, text: object, relation: str, amount: int) -> None:
     (bound,) = bounds(metric, text)
-    assert (bound.relation, bound.amount, bound.is_relative) == (relation, amount, False)
+    assert (bound.relation, int(bound.amount), bound.is_relative) == (relation, amount, False)
+    assert bound.amount.denominator == 1
 
 
 @pytest.mark.parametrize(
@@ -249,12 +250,11 @@ def test_outputs(run: Run, tmp_path: Path) -> None:
     ]
     assert suite[1][0].get("message") == "120 is above the bound by 20.0%"
     code, out, _ = run("check b.toml graph --format=github")
-    assert out.splitlines()[1:] == [
-        "::error file=b.toml,line=6,title=scope conv1%3A float_ops <= 100::"
-        "120 is above the bound by 20.0%25%0Atfprof scope graph --start_name_regexes=conv1 "
-        "--select=float_ops --order_by=float_ops",
-        "b.toml: 2 of 5 bounds broken",
-    ]
+    lines = out.splitlines()[1:]
+    place = "file=b.toml,line=6,title=scope conv1%3A float_ops <= 100"
+    why = "tfprof scope graph --start_name_regexes=conv1 --select=float_ops --order_by=float_ops"
+    assert lines[0] == f"::error {place}::120 is above the bound by 20.0%25%0A{why}"
+    assert lines[1:] == ["b.toml: 2 of 5 bounds broken"]
 
 
 def test_names_that_outputs_could_take_for_their_own(tmp_path: Path) -> None:
