@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tfprof.compare.noise import noise
+from tfprof.compare.diff import diff_profiles
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.foundation.units import plural
+from tfprof.results.diff_report import DiffReport
 from tfprof.tables.fields import METRICS
 from tfprof.tables.limits import beyond, limit
 
@@ -34,32 +35,34 @@ def add_changes(out: Container, report: PageReport, shown: I64 | None) -> dict[s
 
     Returns what meta data says about the changes.
     """
-    compared = report.base.diff(
-        report.loaded, select=[*METRICS], dim=report.sizes, max_depth=1 << 30
-    )
-    every = compared.diff.all_rows
+    options = {"select": [*METRICS], "dim": report.sizes, "max_depth": 1 << 30}
+    every = diff_profiles(report.base.profile, report.profile, "scope", options).all_rows
     most = len(every) if report.is_served else limit("page_nodes")
     diff, left_out = _around_changes(every, most)
     out.add("changes.depth", diff.tree.depth)
     out.add_strings("changes.label", diff.label)
     out.add("changes.node", _nodes(diff, shown))
     out.add("changes.sides", (diff.base_row >= 0) + 2 * (diff.new_row >= 0))
-    metrics = []
+    metrics: dict[str, str] = {}  # by name; those with the same numbers have the same noise
+    first: dict[bytes, str] = {}
     for metric in diff.metrics:
         base, new = diff.total(metric)
         lower = diff.lower_bounds(metric)
         if any(map(np.any, (base, new, *lower))):
-            metrics.append(metric)
+            metrics[metric] = first.setdefault(base.tobytes() + new.tobytes(), metric)
             out.add(f"changes.base.{metric}", base)
             out.add(f"changes.new.{metric}", new)
             out.add(f"changes.lower.{metric}", lower[0] + 2 * lower[1])
-    for metric, interval in noise(diff).items():
-        out.add(f"changes.low.{metric}", np.rint(interval.low))
-        out.add(f"changes.high.{metric}", np.rint(interval.high))
-        out.add(f"changes.stands_out.{metric}", interval.stands_out)
+    query = replace(diff.query, select=tuple(first.values()))
+    compared = DiffReport(replace(diff, new=replace(diff.new, query=query)))
+    for metric, alike in metrics.items():
+        if interval := compared.noise.get(alike):
+            out.add(f"changes.low.{metric}", np.rint(interval.low))
+            out.add(f"changes.high.{metric}", np.rint(interval.high))
+            out.add(f"changes.stands_out.{metric}", interval.stands_out)
     names = (*report.naming.after, f"--base={','.join(report.base_names)}")
     return {
-        "metrics": metrics,
+        "metrics": [*metrics],
         "notes": [*map(str, compared.own_notes), *left_out],
         "command": ["tfprof", "diff", *names] if report.naming.before == ("tfprof",) else [],
     }
