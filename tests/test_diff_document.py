@@ -51,7 +51,9 @@ def test_a_command_prints_what_the_page_shows(
     assert (program, cli.run(words)) == ("tfprof", 0)
     printed = capsys.readouterr().out.strip("\n")
     if output and request.config.option.update:
-        text = PAGE.read_text(encoding="utf-8").replace(f"{command}\n{output}\n", f"{command}\n{printed}\n")
+        text = PAGE.read_text(encoding="utf-8").replace(
+            f"{command}\n{output}\n", f"{command}\n{printed}\n"
+        )
         PAGE.write_text(text, encoding="utf-8")
     else:
         assert printed == (output or printed) != ""
