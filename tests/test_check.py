@@ -108,12 +108,12 @@ def test_steps_that_do_not_count_are_left_out(model: Loaded) -> None:
     ("table", "metric", "bound", "expected"),
     [
         # A lower bound of 120 may be anything above it.
-        ({"model": {}}, "float_ops", "<= 119", (False, "at least 120 is above the bound by 0.8%")),
+        ({"model": {}}, "float_ops", "<= 119", (False, "at least 120 is above the bound by 0.84%")),
         ({"model": {}}, "float_ops", "<= 120", (False, "cannot be shown: at least 120, as some")),
         ({"model": {}}, "float_ops", ">= 120", (True, "")),
         ({"model": {}}, "float_ops", ">= 121", (False, "cannot be shown: at least 120, as some")),
         ({"model": {}}, "float_ops", "== 120", (False, "cannot be shown: at least 120, as some")),
-        ({"model": {}}, "float_ops", "== 119", (False, "at least 120 is above the bound by 0.8%")),
+        ({"model": {}}, "float_ops", "== 119", (False, "at least 120 is above the bound by 0.84%")),
         ({"model": {"allow_incomplete": True}}, "float_ops", "<= 120", (True, "")),
         ({"model": {"uncounted": "<= 50%"}}, "float_ops", "<= 120", (True, "")),
         ({"model": {"uncounted": "<= 50%"}}, "uncounted", "<= 50%", (True, "")),
@@ -204,7 +204,7 @@ def test_numbers_are_recorded_and_compared(
     assert (
         "scope net/dense: micros < +10%: 34 us is above the bound by 18.9%, recorded: 26 us" in out
     )
-    assert "model: micros <= base + 5us: 41 us is above the bound by 7.9%, recorded: 33 us" in out
+    assert "model: micros <= base + 5us: 41 us is above the bound by 7.89%, recorded: 33 us" in out
     assert Path("budget.lock").read_text() == recorded
     Path("budget.lock").write_text(recorded.replace('[scope."net/out"]', "[scope.other]"))
     code, out, _ = run("check budget.toml graph run_0", capfd)

@@ -225,7 +225,7 @@ def test_outputs(run: Run, tmp_path: Path) -> None:
     code, out, err = run("check b.toml graph")
     assert (code, err) == (1, "")
     assert out.splitlines()[0] == "b.toml: 2 of 5 bounds broken"
-    assert "model: params <= 24: 25 is above the bound by 4.2%\n    tfprof summary graph " in out
+    assert "model: params <= 24: 25 is above the bound by 4.17%\n    tfprof summary graph " in out
     code, out, _ = run("check b.toml graph --format=json")
     content = json.loads(out)
     assert (code, content["schema"], content["ok"]) == (1, "tfprof.check/1", False)
@@ -236,7 +236,7 @@ def test_outputs(run: Run, tmp_path: Path) -> None:
     code, out, _ = run("check b.toml graph --format=md")
     assert out.startswith("**b.toml: 2 of 5 bounds broken**\n")
     assert (
-        "| model | params | \\<= 24 | 25 | broken | 25 is above the bound by 4.2% | tfprof " in out
+        "| model | params | \\<= 24 | 25 | broken | 25 is above the bound by 4.17% | tfprof " in out
     )
     assert run("check b.toml graph --output=junit:outfile=b.xml")[0] == 1
     (suite,) = ET.parse(tmp_path / "b.xml").getroot()  # noqa: S314 - our own file
@@ -248,12 +248,12 @@ def test_outputs(run: Run, tmp_path: Path) -> None:
         ("scope", "scope conv1: float_ops >= 1", 0),
         ("scope", "scope net: float_ops >= 1", 0),
     ]
-    assert suite[1][0].get("message") == "120 is above the bound by 20.0%"
+    assert suite[1][0].get("message") == "120 is above the bound by 20%"
     code, out, _ = run("check b.toml graph --format=github")
     lines = out.splitlines()[1:]
     place = "file=b.toml,line=6,title=scope conv1%3A float_ops <= 100"
     why = "tfprof scope graph --start_name_regexes=conv1 --select=float_ops --order_by=float_ops"
-    assert lines[0] == f"::error {place}::120 is above the bound by 20.0%25%0A{why}"
+    assert lines[0] == f"::error {place}::120 is above the bound by 20%25%0A{why}"
     assert lines[1:] == ["b.toml: 2 of 5 bounds broken"]
 
 
