@@ -13,7 +13,7 @@ from tfprof.compare.match_nodes import match_nodes
 from tfprof.compare.renamed import renamed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from tfprof.model import Profile
 
