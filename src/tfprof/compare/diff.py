@@ -26,11 +26,12 @@ from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.query.answer import answer
 from tfprof.query.counted import DEFINED
 from tfprof.query.defaults import fitted_options, fitted_query
+from tfprof.query.query import Query
 from tfprof.tables.fields import METRICS
 from tfprof.views import view_named
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from tfprof.columns.strings import I64, Bool
     from tfprof.columns.tree import Tree
@@ -38,9 +39,9 @@ if TYPE_CHECKING:
     from tfprof.compare.match_nodes import Matches
     from tfprof.model import Profile
     from tfprof.query.counted import Answer
-    from tfprof.query.query import Query
 
 STATUS = ("same", "changed", "added", "removed", "renamed")
+_EVERY_TYPE = 1_000_000  # rows of op view
 _OF_GRAPH = ("params", "float_ops", DEFINED)
 _SAME, _CHANGED, _ADDED, _REMOVED, _RENAMED = range(len(STATUS))
 
@@ -52,6 +53,7 @@ class Diff(Frozen):
     base: Answer  # in the names of new
     new: Answer
     base_profile: Profile  # in its own names
+    source: Profile  # that new was asked, before rules counted anything
     matches: Matches
     aligned: Aligned  # every counted row of both sides
     tree: Tree  # of the displayed rows
@@ -160,17 +162,34 @@ def diff_profiles(
     base: Profile, new: Profile, view: str, options: Mapping[str, Any] | None = None
 ) -> Diff:
     """What changed from *base* to *new*; *options* are those of the view."""
+    query = _query(base, new, options or {}, view)
     matches = match_nodes(base, new)
-    same_names = renamed(base, new, matches)
-    if view_named(view).groups:  # rows are no nodes, and gradients find their nodes by name
-        same_names = replace(same_names, nodes=replace(same_names.nodes, name=base.nodes.name))
-    query = _query(same_names, new, options or {}, view)
-    before, after = answer(same_names, view, query), answer(new, view, query)
+    return _diff(base, new, view, query, matches)
+
+
+def whole_model(diff: Diff, metrics: Iterable[str]) -> Diff:
+    """The same profiles without restrictions, whose root has the totals of *metrics*."""
+    query = diff.query
+    asked = Query(
+        max_depth=_EVERY_TYPE,
+        step=query.step,
+        order_by=None,
+        select=tuple(metrics),
+        era=query.era,
+        flops=query.flops,
+        dims=query.dims,
+    )
+    return _diff(diff.base_profile, diff.source, "op", asked, diff.matches)
+
+
+def _diff(base: Profile, new: Profile, view: str, query: Query, matches: Matches) -> Diff:
+    alike = _named_alike(base, new, view, matches)
+    before, after = answer(alike, view, query), answer(new, view, query)
     if not metrics_of(after):
         raise UsageError("select names no number to compare, such as params")
     aligned = align(before, after)
     rows = np.arange(len(aligned.tree))
-    every = Diff(before, after, base, matches, aligned, aligned.tree, rows)
+    every = Diff(before, after, base, new, matches, aligned, aligned.tree, rows)
     shown = _displayed(every)
     tree, at = aligned.tree.keep_rows(shown), np.flatnonzero(shown)
     displayed = replace(every, tree=tree, row=at)
@@ -179,6 +198,17 @@ def diff_profiles(
         return displayed
     tree, old = tree.sort(key)
     return replace(every, tree=tree, row=at[old])
+
+
+def _named_alike(base: Profile, new: Profile, view: str, matches: Matches) -> Profile:
+    """*base* with what rows are the same by in the words of *new*."""
+    if view_named(view).chain:
+        return base
+    alike = renamed(base, new, matches)
+    if view_named(view).groups and alike.nodes.name is not base.nodes.name:
+        # Rows are lines of code, and gradients find their nodes by name.
+        return replace(alike, nodes=replace(alike.nodes, name=base.nodes.name))
+    return alike
 
 
 def metrics_of(side: Answer) -> tuple[str, ...]:
@@ -195,6 +225,8 @@ def _query(base: Profile, new: Profile, options: Mapping[str, Any], view: str) -
     fitted = [fitted_options(side, options, view) for side in (base, new)]
     # Times only if both have runs, and rather more numbers than fewer.
     chosen = min(fitted, key=lambda one: _preference(one.get("select", ())))
+    if view_named(view).chain:
+        chosen = {"max_depth": _EVERY_TYPE, **chosen}  # a list of changes is not deep
     query = fitted_query(new, chosen, view)
     return replace(query, left_open=query.left_open - {"max_depth"})  # its remark counts all rows
 

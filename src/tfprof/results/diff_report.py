@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tfprof.compare.diff import STATUS, lacks_runs
+from tfprof.compare.diff import STATUS, lacks_runs, whole_model
 from tfprof.compare.hidden_changes import hidden_changes
 from tfprof.compare.noise import noise, noise_notes
 from tfprof.foundation import units
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.model import Note, own_notes
+from tfprof.query.counted import DEFINED
 from tfprof.results.diff_sentences import (
     FOLDED_AFTER,
     MARKS,
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from tfprof.compare.resample import Intervals
 
 SCHEMA: Final = "tfprof.diff/1"
+_USUAL: Final = ("params", "float_ops", "micros")  # numbers of a headline, selected or not
+_MAY_BE_NOISE: Final = "~"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,25 +78,44 @@ class DiffReport(Result):
         """The intervals of each selected time over the rows; none if noise is unknown."""
         return noise(self.diff)
 
-    @property
+    @cached_property
     def headline(self) -> str:
-        """One line: each total on both sides, and how much it changed."""
-        totals = ", ".join(map(self._headline, self.diff.metrics))
+        """One line on the whole model: each total on both sides, and how much it changed."""
+        names = dict.fromkeys((*self.diff.metrics, *self.whole.diff.metrics))
+        totals = ", ".join(self._headline(name) for name in names if name != DEFINED)
         return totals if len(self) > 1 or "→" in totals else f"No differences: {totals}"
 
+    @cached_property
+    def whole(self) -> DiffReport:
+        """The difference of the whole model, whatever rows are shown: selected numbers first."""
+        diff = self.diff
+        usual = [metric for metric in _USUAL if metric not in diff.metrics]
+        known = [m for m in usual if not any(lacks_runs(s, m) for s in (diff.base, diff.new))]
+        return DiffReport(whole_model(diff, (*diff.metrics, *known)))
+
     def _headline(self, metric: str) -> str:
-        total, unit = self.totals[_name(metric)], _unit(metric)
-        texts = []
-        for side, lower in zip(("base", "new"), self.diff.lower_bounds(metric), strict=True):
+        whole, name, unit = self.whole, _name(metric), _unit(metric)
+        total, texts = whole.totals[name], []
+        for side, lower in zip(("base", "new"), whole.diff.lower_bounds(metric), strict=True):
             text = unit(total[side]) if total[side] or not lower[0] else units.UNKNOWN
             texts.append(units.at_least(text) if lower[0] else text)
         if total["difference"] == 0:
-            known = ", as far as it is counted" if total["incomplete"] else ""
-            return f"{_name(metric)} {texts[1]} (unchanged{known})"
+            counted = ", as far as it is counted" if total["incomplete"] else ""
+            return f"{name} {texts[1]} (unchanged{counted})"
         share = "new" if total["ratio"] is None else units.change(total["ratio"])
         share = units.unsure(share) if total["incomplete"] else share
         share = units.UNKNOWN if units.UNKNOWN in texts else share
-        return f"{_name(metric)} {' → '.join(texts)} ({share})"
+        return f"{name} {' → '.join(texts)} ({share}{self._interval(metric)})"
+
+    def _interval(self, metric: str) -> str:
+        """What the headline says about the noise of a time."""
+        known = self.noise if metric in self.noise else self.whole.noise
+        if metric not in known:
+            return ""
+        low, high, stands_out, *_ = known[metric]
+        return (
+            f": {_between(low[0], high[0], _unit(metric))}" if stands_out[0] else ": may be noise"
+        )
 
     def make_table(self) -> Table:
         """The rows as a Table, from which data formats are written."""
@@ -151,14 +173,22 @@ class DiffReport(Result):
             yield Column(f"{side}_{name}", "number", total, unit, f"{side} {name}", **marks)
         heading = difference_heading(name, len(diff.metrics))
         unknown: dict[str, Any] = {"unsure": unsure, "absent": ""}
-        yield Column(f"difference_{name}", "number", new - base, change, heading, **unknown)
+        difference, noise = new - base, self.noise.get(metric)
+        if noise:
+            mark = np.where(noise.stands_out, "", _MAY_BE_NOISE).tolist()
+            values = zip(mark, difference.tolist(), strict=True)
+            unknown["texts"] = [sign + change(value) for sign, value in values]
+        yield Column(f"difference_{name}", "number", difference, change, heading, **unknown)
+        unknown.pop("texts", None)
         yield Column(f"ratio_{name}", "real", ratios, units.change, "change", **unknown)
-        if metric in self.noise:
-            low, high, stands_out, *_ = self.noise[metric]
-            yield Column(f"low_{name}", "real", low, change, fits=False)
-            yield Column(f"high_{name}", "real", high, change, fits=False)
-            texts = np.where(stands_out, "yes", "").tolist()
-            yield Column(f"stands_out_{name}", "flag", stands_out, texts=texts)
+        if noise:
+            ends = zip(noise.low.tolist(), noise.high.tolist(), strict=True)
+            texts = [_between(low, high, unit) for low, high in ends]
+            yield Column(
+                f"low_{name}", "real", noise.low, heading="interval", texts=texts, yields=True
+            )
+            yield Column(f"high_{name}", "real", noise.high, placing=True)
+            yield Column(f"stands_out_{name}", "flag", noise.stands_out, placing=True)
         own = own_new - own_base
         yield Column(f"own_difference_{name}", "number", own, change, placing=True, unsure=unsure)
 
@@ -183,7 +213,9 @@ class DiffReport(Result):
     def own_notes(self) -> tuple[Note, ...]:
         """Notes about the difference, not about what was read."""
         sides = ([str(note) for note in side.notes] for side in (self.diff.base, self.diff.new))
-        ours = (*self._unsure(), *noise_notes(self.diff, self.noise))
+        ours = [*self._unsure(), *noise_notes(self.diff, self.noise)]
+        if any(not noise.stands_out.all() for noise in self.noise.values()):
+            ours.append(f"{_MAY_BE_NOISE} before a difference: it may be noise")
         said = (*by_side(*sides), *ours, matching_sentence(self.diff.matches))
         return (*self.coverage, *own_notes(said))
 
@@ -215,6 +247,11 @@ class DiffReport(Result):
 def _name(metric: str) -> str:
     """The name of a number in columns."""
     return "runs" if metric == "occurrence" else metric
+
+
+def _between(low: float, high: float, unit: units.Format) -> str:
+    """An interval of differences."""
+    return f"{units.signed(round(low), unit)} to {units.signed(round(high), unit)}"
 
 
 def _unit(metric: str) -> units.Format:
