@@ -58,7 +58,7 @@ def run_diff(request: Request) -> Outcome:
         inputs = (*base.inputs, *new.inputs)
         outcome = deliver(report, query.output, inputs, columns=stdout_columns())
     below = report.table().caveats if OUTPUTS[query.output.kind].has_sentences else ()
-    notes = [*report.own_notes, *([] if request.shell else _notes(base, new))]
+    notes = [*report.own_notes, *([] if request.shell else notes_of_sides(base, new))]
     return replace(outcome, notes=[note for note in notes if str(note) not in below])
 
 
@@ -101,7 +101,7 @@ def load_side(request: Request, files: Sequence[str]) -> Loaded:
     return loaded
 
 
-def _notes(base: Loaded, new: Loaded) -> Iterator[Note]:
+def notes_of_sides(base: Loaded, new: Loaded) -> Iterator[Note]:
     """The notes on what was read; those that both sides have once, the others by side."""
     sides = {"base": loading_notes(base), "new": loading_notes(new)}
     both = [note for note in sides["base"] if note in sides["new"]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tfprof.cli.diff import load_side
+from tfprof.cli.diff import load_side, notes_of_sides
 from tfprof.cli.fleet_inputs import names_fleet
 from tfprof.cli.overview import naming
 from tfprof.cli.result_commands import loading_notes
@@ -60,7 +60,10 @@ def run_page(request: Request) -> Outcome:
     names = tuple(options.get(BASE.name) or ())
     if names and (not isinstance(loaded, Loaded) or any(map(names_fleet, names))):
         raise UsageError(f"a page compares no fleets: leave out --{BASE.name}")
-    more = {"base": load_side(request, names)} if names else {}
+    more = {}
+    if names:
+        more["base"] = load_side(request, names)
+        loading = [] if request.shell else [*notes_of_sides(more["base"], loaded)]
     report = loaded.page(source=source, dims=dims, **more)
     report = replace(report, peaks=peaks, source_off="--source=off")
     if names:

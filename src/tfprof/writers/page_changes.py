@@ -60,11 +60,12 @@ def add_changes(out: Container, report: PageReport, shown: I64 | None) -> dict[s
             out.add(f"changes.low.{metric}", np.rint(interval.low))
             out.add(f"changes.high.{metric}", np.rint(interval.high))
             out.add(f"changes.stands_out.{metric}", interval.stands_out)
+    named = report.naming.before == ("tfprof",) and report.naming.after and report.base_names
     names = (*report.naming.after, f"--base={','.join(report.base_names)}")
     return {
         "metrics": [*metrics],
         "notes": [*map(str, compared.own_notes), *left_out],
-        "command": ["tfprof", "diff", *names] if report.naming.before == ("tfprof",) else [],
+        "command": ["tfprof", "diff", *names] if named else [],
     }
 
 
