@@ -14,6 +14,7 @@ import pytest
 
 import draw
 import sampling
+import tfprof
 from tfprof.compare.diff import diff_profiles
 from tfprof.compare.noise import noise, noise_notes
 from tfprof.compare.resample import LEAST, intervals
@@ -297,3 +298,15 @@ def test_a_sentence_says_what_is_known(
     else:
         (sentence,) = said
         assert re.search(words, sentence)
+
+
+@pytest.mark.parametrize(
+    ("steps", "words"),
+    [(1, "noise is unknown: base has 1 step, new has 1"), (5, "times of layers have no interval")],
+)
+def test_a_summary_says_that_it_knows_no_noise(steps: int, words: str) -> None:
+    drawing = "a op=MatMul out=2x3 us={} < w\nw op=VariableV2 params=2x3"
+    sides = (draw.profile(drawing.format("+".join([us] * steps))) for us in "79")
+    base, new = map(tfprof.Loaded, sides)
+    notes = base.diff(new, "summary").own_notes
+    assert any(words in note.text for note in notes)

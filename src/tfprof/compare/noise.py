@@ -42,17 +42,24 @@ def noise_notes(diff: Diff, known: Mapping[str, Intervals]) -> Iterator[str]:
     base, new = _steps(diff)
     if not any(metric in _TIMES for metric in diff.metrics) or not max(base, new):
         return
-    steps = f"base has {units.plural(base, 'step')}, new has {new}"
-    if min(base, new) < _SEVERAL:
-        yield f"noise is unknown: {steps}; with {LEAST} or more on each side, changes are marked"
-    elif min(base, new) < LEAST:
-        yield f"too few steps to tell change from noise: {steps}; take {LEAST} or more on each side"
+    if too_few := few_steps(base, new):
+        yield too_few
     elif any(each.drifts for each in known.values()):
         yield "times drift from step to step, so that nothing stands out; --steps drops warm-up"
     else:
         for metric, each in known.items():
             found = units.plural(int(each.stands_out.sum()), "row stands", "rows stand")
-            yield f"{metric}: {found} out from noise ({steps})"
+            yield f"{metric}: {found} out from noise (base has {base} steps, new has {new})"
+
+
+def few_steps(base: int, new: int) -> str:
+    """Why so many steps of each side do not tell change from noise; "" if they do."""
+    if min(base, new) >= LEAST:
+        return ""
+    steps = f"base has {units.plural(base, 'step')}, new has {new}"
+    if min(base, new) < _SEVERAL:
+        return f"noise is unknown: {steps}; with {LEAST} or more on each side, changes are marked"
+    return f"too few steps to tell change from noise: {steps}; take {LEAST} or more on each side"
 
 
 def _steps(diff: Diff) -> tuple[int, int]:

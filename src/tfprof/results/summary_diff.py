@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from tfprof.compare.match_nodes import match_nodes
+from tfprof.compare.noise import few_steps
 from tfprof.compare.renamed import renamed
 from tfprof.compare.summary_rows import Pair, count_unpaired, paired_rows
 from tfprof.errors import UsageError, check_known
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from tfprof.summary.build_summary import Numbers, Summary
 
 # The amounts whose change decides the order of rows, the first that differs.
+_ON_NOISE: Final = "times of layers have no interval: --view=scope tells change from noise"
 _FIRST: Final = ("float_ops", "parameters", "micros", "multiply_adds")
 _DATA_ONLY: Final = "flops_per_second"  # follows from others
 _PARTS: Final = ("trainable", "non_trainable")  # of the parameters
@@ -101,6 +103,7 @@ class SummaryDiffReport(Result):
     notes: tuple[Note, ...] = ()
     sort: str = ""  # a column whose change orders the rows; "": the first that changed
     most: int = 0  # rows to show; 0: all
+    on_noise: str = ""  # a sentence about the noise of times
 
     def __len__(self) -> int:
         return len(self._pairs)
@@ -143,7 +146,8 @@ class SummaryDiffReport(Result):
         sides = (self.base, self.new)
         counts = ([str(side.counts)] * (not side.of_variables) for side in sides)
         said = ([*count, *side.sentences] for count, side in zip(counts, sides, strict=True))
-        return (*by_side(*said), matching_sentence(self.matches))
+        noise = [self.on_noise] if self.on_noise and "micros" in self.totals else []
+        return (*by_side(*said), *noise, matching_sentence(self.matches))
 
     @property
     def own_notes(self) -> tuple[Note, ...]:
@@ -278,7 +282,8 @@ def summary_diff(base: Profile, new: Profile, options: Mapping[str, Any]) -> Sum
         sides = [before, *([other] if other.total == before.total else [])]
         before = min(sides, key=lambda side: count_unpaired(side.rows, after.rows))
     notes = own_notes(by_side(*([str(note) for note in side.notes] for side in (base, new))))
-    return SummaryDiffReport(before, after, matches, notes, sort, most)
+    on_noise = few_steps(len(base.steps), len(new.steps)) or _ON_NOISE
+    return SummaryDiffReport(before, after, matches, notes, sort, most, on_noise)
 
 
 def _summary(
