@@ -117,6 +117,8 @@ def test_steps_that_do_not_count_are_left_out(model: Loaded) -> None:
         ({"model": {"allow_incomplete": True}}, "float_ops", "<= 120", (True, "")),
         ({"model": {"uncounted": "<= 50%"}}, "float_ops", "<= 120", (True, "")),
         ({"model": {"uncounted": "<= 50%"}}, "uncounted", "<= 50%", (True, "")),
+        ({"scope": {"net/b": {"uncounted": "<= 100%"}}}, "float_ops", "<= 9", (False, "cannot be")),
+        ({"scope": {"net/b": {"allow_incomplete": True}}}, "float_ops", "<= 9", (True, "")),
         ({"model": {}}, "uncounted", "< 50%", (False, "50% is at the bound")),
         ({"model": {}}, "params", "<= 15", (True, "")),
         ({"model": {}}, "params", "< 15", (False, "15 is at the bound")),
@@ -165,6 +167,24 @@ def test_an_open_batch_counts_as_one(tmp_path: Path) -> None:
     report = model.check({"model": {"float_ops": "== 220"}}, dims={"batch": 4})
     assert report.ok
     assert "counts as 1" not in report.text()
+
+
+def test_another_open_dimension_needs_a_size(tmp_path: Path) -> None:
+    drawing = "in op=Placeholder out=?x?\nnet/relu op=Relu < in"
+    report = loaded(drawing, tmp_path).check({"model": {"float_ops": 9, "uncounted": "<= 0%"}})
+    (verdict, covered) = report.verdicts
+    reason = "cannot be shown: unknown, as it depends on open dimensions: set --dim in_1=N"
+    assert (verdict.reason, covered.ok) == (reason, True)
+    assert report.command(verdict).startswith("tfprof summary ")
+    assert loaded(drawing, tmp_path).check({"model": {"float_ops": "== 7"}}, dims={"in_1": 7}).ok
+
+
+def test_a_run_alone_has_time_and_nothing_else(tmp_path: Path) -> None:
+    run = loaded(MODEL, tmp_path).inputs[1]
+    bounds = {"micros": "<= 25us", "params": 25, "float_ops": 240, "uncounted": "<= 100%"}
+    report = tfprof.load(run_meta=run).check({"model": bounds})
+    assert [verdict.ok for verdict in report.verdicts] == [True, False, False, False]
+    assert "cannot be shown: unknown, as a run alone holds no model" in report.text()
 
 
 # --- recorded numbers --------------------------------------------------------------------------

@@ -31,6 +31,7 @@ conv1/w    op=VariableV2 params=3x5 out=3x5
 conv1/mul  op=MatMul out=4x5 us=10+20 bytes=100+300 peak=80+90 < in, conv1/w
 net/v      op=VariableV2 params=5x2 out=5x2
 net/mul    op=MatMul out=4x2 us=7+7 bytes=8+8 peak=8+8 < conv1/mul, net/v
+save       op=SaveV2 us=4+4 < net/v
 """
 
 

@@ -86,9 +86,7 @@ def _judged(measures: Measures, budget: Budget, entry: Entry, lock: Lock) -> Ite
     bound = entry.bound
     covered = {other.bound.metric for other in budget.entries if other[:2] == entry[:2]}
     # A budget on what is not counted decides how incomplete a count may be.
-    allows = entry.allows_incomplete or (
-        UNCOUNTED in covered and bound.metric in {FLOAT_OPS, MULTIPLY_ADDS}
-    )
+    may_lack = UNCOUNTED in covered and bound.metric in {FLOAT_OPS, MULTIPLY_ADDS}
     for name, value, is_lower, missing in _measured(measures, budget, entry):
         verdict = Verdict(entry.table, entry.pattern, name, bound, entry.line, value, is_lower)
         base = lock.get((entry.table, name, bound.metric)) if bound.is_relative else Recorded(0)
@@ -100,6 +98,7 @@ def _judged(measures: Measures, budget: Budget, entry: Entry, lock: Lock) -> Ite
         if value is None:
             yield verdict._replace(ok=False, reason=f"cannot be shown: unknown, as {missing}")
             continue
+        allows = entry.allows_incomplete or (may_lack and value > 0)
         lower = {} if allows else {"is_lower": is_lower, "base_is_lower": base.is_lower}
         holds = bound.holds(value, base.value, **lower)
         reason = _reason(verdict, missing, holds=holds)

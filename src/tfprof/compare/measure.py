@@ -139,8 +139,10 @@ class Measures:
         if metric == UNCOUNTED:
             counts = self.summary.counts if of_model else self._counted[1]
             gaps, work = group.sums(counts.gap).tolist(), group.sums(counts.work).tolist()
-            shares = [gap / (ops or 1) for gap, ops in zip(gaps, work, strict=True)]
-            return Column(shares, [False] * len(shares))
+            # A layer without operations has nothing that is not counted; of a model, that is odd.
+            none = None if table == MODEL else 0
+            shares = [gap / ops if ops else none for gap, ops in zip(gaps, work, strict=True)]
+            return Column(shares, [False] * len(shares), "there are no operations")
         values, lower, reason = self._of_nodes(metric)
         if values is None:
             return Column([None] * len(group.names), [False] * len(group.names), reason)

@@ -162,9 +162,9 @@ def _words(verdict: Verdict) -> tuple[str, ...]:
         DEVICE: ("scope", f"--device_regexes={regex}", "--account_displayed_op_only"),
     }
     nodes = {SCOPE: f"--name={regex}(/.*)?", OP: f"--op={regex}", LAYER: f"--layer={name}"}
-    if verdict.value is None:
+    if verdict.value is None and "--dim" not in verdict.reason:
         return ("info",)
-    if table in {MODEL, LAYER} and metric in _COLUMNS:
+    if table in {MODEL, LAYER} and metric in _COLUMNS and (table == LAYER or metric != "micros"):
         return ("summary", f"--depth={name.count('/') + 1}", *_COLUMNS[metric])
     if table in views and metric in FIELDS and (metric != OCCURRENCE or table == OP):
         return (*views[table], f"--select={metric}", f"--order_by={metric}")
