@@ -346,3 +346,24 @@ def test_published_models(model_folder: Callable[[str], Path]) -> None:
     total = 143_667_240 - 138_357_544
     assert sum(row["difference_parameters"] for row in found.values()) == total
     assert len(base) == sum(match_nodes(base.profile, new.profile).by.values())
+
+
+def test_equal_programs_do_not_stand_out() -> None:
+    """They ran in turns on a busy machine; float operations are exact and have no interval."""
+    base, new = loaded("mlp"), loaded("mlp_renamed")
+    report = base.diff(new, select=["micros", "float_ops"], **EVERYTHING)
+    assert len(base.steps) == len(new.steps) == STEPS
+    assert any(row["difference_micros"] for row in report.rows)
+    assert not any(row["stands_out_micros"] for row in report.rows)
+    for row in report.rows:
+        assert row["low_micros"] <= row["high_micros"]
+    assert "low_float_ops" not in report.rows[0]
+
+
+def test_with_one_step_noise_is_unknown() -> None:
+    report = loaded("mlp").diff(loaded("mlp_wide"), select=["micros"], steps="9", **EVERYTHING)
+    assert "low_micros" not in report.rows[0]
+    assert any("noise is unknown" in str(note) for note in report.notes)
+    ran = [loaded(name).scope(select=["micros"], step=9).rows[0] for name in ("mlp", "mlp_wide")]
+    root = report.rows[0]
+    assert [root["base_micros"], root["new_micros"]] == [row.total_micros for row in ran]
