@@ -135,7 +135,7 @@ class SummaryDiffReport(Result):
         totals = [(amount, self.totals[amount.name]) for amount in shown]
         if totals:
             return ", ".join(
-                f"{amount.heading.lower()} {_sides(amount, total)} ({_percent(total)})"
+                f"{amount.heading.lower()} {_sides(amount, total)} ({_written(amount, total)})"
                 for amount, total in totals
             )
         return "No total changed." if self._pairs else "No differences."
@@ -244,7 +244,7 @@ class SummaryDiffReport(Result):
         differences = [change.difference for change in changes]
         yield Column(
             f"difference_{name}", "amount", list(map(plain_value, differences)),
-            heading=difference_heading(heading, len(self._shown)),
+            heading=difference_heading(heading, len(self._shown) if is_main else 2),
             texts=[_signed(amount, value) for value in differences], unsure=unsure,
             total=_signed(amount, total.difference, is_unsure=total.is_unsure),
             placing=not is_shown, yields=not is_main,
@@ -344,6 +344,12 @@ def _percent(change: _Change) -> str:
         else units.change(change.ratio)
     )
     return units.unsure(text) if change.is_unsure else text
+
+
+def _written(amount: Amount, change: _Change) -> str:
+    """The change in percent; of formulas that have none, the difference."""
+    signed = _signed(amount, change.difference, is_unsure=change.is_unsure)
+    return _percent(change) if change.ratio is not None else signed
 
 
 def _sides(amount: Amount, change: _Change) -> str:
