@@ -129,7 +129,7 @@ def test_what_is_the_same_is_left_out_and_numbers_are_exact(
     assert read["label"][1:] == ["a", "a/y", "a/n", "a/x", "b", "b/w", "b/z", "c"]
     assert read["numbers"]["bytes"][2][0] == "1"  # of 2 ** 53 + 1, which doubles do not have
     same = data_of(sides[0], sides[0], tmp_path)
-    assert len(same["label"]) == 1
+    assert (len(same["label"]), same["meta"]["unsure"]) == (1, True)  # without shapes
     with raised_limits(page_nodes=3):  # the smallest changes go first
         few = data_of(sides[1], sides[0], tmp_path)
     assert few["label"][1:] == ["a", "a/x"]

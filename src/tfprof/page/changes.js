@@ -51,7 +51,7 @@ function changeOf(columns, tree, name, unit) {
   const unsure = (/** @type {number} */ row, /** @type {string} */ text) => (isLower(row, BASE | NEW) ? `${text} ?` : text);
   /** @type {Text} */ const baseText = (row) => amount(base[row], unit, isLower(row, BASE));
   /** @type {Text} */ const newText = (row) => amount(now[row], unit, isLower(row, NEW));
-  /** @type {Text} */ const moreText = (row) => unsure(row, signed(more(row), unit));
+  /** @type {Text} */ const moreText = (row) => unsure(row, `${isNoise(row) && more(row) !== 0 ? "~" : ""}${signed(more(row), unit)}`);
   /** @type {Text} */ const ratioText = (row) => {
     const times = Number(now[row]) / Number(base[row]); // as a share of the base
     if (more(row) === 0 || !Number.isFinite(times)) return more(row) === 0 ? "" : "new";
@@ -60,7 +60,7 @@ function changeOf(columns, tree, name, unit) {
   /** @type {Text} */ const noiseText = (row) => (low && high && more(row) !== 0 ? `95% interval: ${signed(low[row], unit)} to ${signed(high[row], unit)}` : "");
   /** @type {Text} */ const sentence = (row) => {
     if (more(row) === 0) return `${newText(row)}, no change`;
-    return `${baseText(row)} → ${newText(row)} (${[moreText(row), Number(base[row]) ? ratioText(row) : "", isNoise(row) ? "may be noise" : ""].filter(Boolean).join(", ")})`;
+    return `${baseText(row)} → ${newText(row)} (${[moreText(row).replace("~", ""), Number(base[row]) ? ratioText(row) : "", isNoise(row) ? "may be noise" : ""].filter(Boolean).join(", ")})`;
   };
   const strength = (/** @type {number} */ row) => (isNoise(row) || more(row) === 0 ? 0 : strengthOf(Number(now[row]) / Number(base[row])));
   const cache = new Cache();

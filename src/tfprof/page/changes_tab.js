@@ -28,7 +28,7 @@ const LARGEST = "size of change";
 export const changesTab = pictureTab({
   id: "changes",
   title: "Changes",
-  missing: ({ profile: { changes } }) => (changes && changes.tree.length === 1 ? ["No number differs in any scope", ...changes.meta.notes].join(". ") : ""),
+  missing: ({ profile: { changes } }) => (changes && changes.tree.length === 1 ? `There are no differences: every scope has the same numbers on both sides${changes.meta.unsure ? ", as far as they are counted" : ""}.` : ""),
   make: (page) => new ChangesTab(page, /** @type {Changes} */ (page.profile.changes)),
 });
 
@@ -124,7 +124,7 @@ class ChangesTab {
       column("base", WIDTH.number, (row) => change.baseText(row), (row) => exact(change.base[row])),
       column("new", WIDTH.number, (row) => change.newText(row), (row) => exact(change.now[row])),
       { ...column("difference", WIDTH.difference, (row) => change.moreText(row), moreTip), order: LARGEST, share: (/** @type {number} */ i) => (largest > 0 ? Math.abs(Number(change.more(rows[i]))) / largest : null) },
-      column("ratio", WIDTH.ratio, (row) => `${change.ratioText(row)}${change.isNoise(row) && change.more(row) !== 0 ? " ~" : ""}`, (row) => change.noiseText(row)),
+      column("ratio", WIDTH.ratio, (row) => change.ratioText(row), (row) => change.noiseText(row)),
     ];
     this.grid.show({
       tree: sorted,

@@ -64,6 +64,7 @@ def add_changes(out: Container, report: PageReport, shown: I64 | None) -> dict[s
     names = (*report.naming.after, f"--base={','.join(report.base_names)}")
     return {
         "metrics": [*metrics],
+        "unsure": any(total["incomplete"] for total in compared.totals.values()),
         "notes": [*map(str, compared.own_notes), *left_out],
         "command": ["tfprof", "diff", *names] if named else [],
     }
