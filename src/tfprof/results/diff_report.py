@@ -23,7 +23,6 @@ from tfprof.compare.noise import noise, noise_notes
 from tfprof.foundation import units
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.model import Note, own_notes
-from tfprof.query.counted import DEFINED
 from tfprof.results.diff_sentences import (
     FOLDED_AFTER,
     MARKS,
@@ -45,7 +44,8 @@ if TYPE_CHECKING:
 
 SCHEMA: Final = "tfprof.diff/1"
 _USUAL: Final = ("params", "float_ops", "micros")  # numbers of a headline, selected or not
-_MAY_BE_NOISE: Final = "~"
+_QUICK: Final = 20_000  # nodes whose float operations are counted for a headline alone
+_ROWS: Final = {"op": "operation type", "code": "line of code"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,17 +81,21 @@ class DiffReport(Result):
     @cached_property
     def headline(self) -> str:
         """One line on the whole model: each total on both sides, and how much it changed."""
-        names = dict.fromkeys((*self.diff.metrics, *self.whole.diff.metrics))
-        totals = ", ".join(self._headline(name) for name in names if name != DEFINED)
+        selected, whole = self.diff.metrics, self.whole.totals
+        others = [name for name in _USUAL if name not in selected and name in whole]
+        others = [name for name in others if whole[name]["base"] or whole[name]["new"]]
+        totals = ", ".join(map(self._headline, (*selected, *others)))
         return totals if len(self) > 1 or "→" in totals else f"No differences: {totals}"
 
     @cached_property
     def whole(self) -> DiffReport:
         """The difference of the whole model, whatever rows are shown: selected numbers first."""
-        diff = self.diff
-        usual = [metric for metric in _USUAL if metric not in diff.metrics]
-        known = [m for m in usual if not any(lacks_runs(s, m) for s in (diff.base, diff.new))]
-        return DiffReport(whole_model(diff, (*diff.metrics, *known)))
+        diff, sides = self.diff, (self.diff.base, self.diff.new)
+        others = [metric for metric in _USUAL if metric not in diff.metrics]
+        others = [metric for metric in others if not any(lacks_runs(s, metric) for s in sides)]
+        if "float_ops" in others and max(len(side.profile) for side in sides) > _QUICK:
+            others.remove("float_ops")
+        return DiffReport(whole_model(diff, (*diff.metrics, *others)))
 
     def _headline(self, metric: str) -> str:
         whole, name, unit = self.whole, _name(metric), _unit(metric)
@@ -147,7 +151,8 @@ class DiffReport(Result):
         yield Column("row", "number", range(len(tree)), placing=True)
         yield Column("parent", "number", parents, placing=True)
         yield Column("depth", "number", tree.depth, placing=True)
-        yield Column("name", "text", self.diff.label, heading="node name", placing=True)
+        heading = _ROWS.get(self.diff.view, "node name")
+        yield Column("name", "text", self.diff.label, heading=heading, placing=True)
         marks = np.array([MARKS.get(name, "") for name in STATUS])[status].tolist()
         names = np.array(STATUS)[status].tolist()
         yield Column("status", "text", names, texts=marks, placing=True)
@@ -173,13 +178,13 @@ class DiffReport(Result):
             yield Column(f"{side}_{name}", "number", total, unit, f"{side} {name}", **marks)
         heading = difference_heading(name, len(diff.metrics))
         unknown: dict[str, Any] = {"unsure": unsure, "absent": ""}
-        difference, noise = new - base, self.noise.get(metric)
+        difference, noise, texts = new - base, self.noise.get(metric), None
         if noise:
-            mark = np.where(noise.stands_out, "", _MAY_BE_NOISE).tolist()
-            values = zip(mark, difference.tolist(), strict=True)
-            unknown["texts"] = [sign + change(value) for sign, value in values]
-        yield Column(f"difference_{name}", "number", difference, change, heading, **unknown)
-        unknown.pop("texts", None)
+            marked = zip(map(change, difference.tolist()), noise.stands_out.tolist(), strict=True)
+            texts = [f"{text} *" if stands_out else f"~{text}" for text, stands_out in marked]
+        yield Column(
+            f"difference_{name}", "number", difference, change, heading, texts=texts, **unknown
+        )
         yield Column(f"ratio_{name}", "real", ratios, units.change, "change", **unknown)
         if noise:
             ends = zip(noise.low.tolist(), noise.high.tolist(), strict=True)
@@ -214,8 +219,8 @@ class DiffReport(Result):
         """Notes about the difference, not about what was read."""
         sides = ([str(note) for note in side.notes] for side in (self.diff.base, self.diff.new))
         ours = [*self._unsure(), *noise_notes(self.diff, self.noise)]
-        if any(not noise.stands_out.all() for noise in self.noise.values()):
-            ours.append(f"{_MAY_BE_NOISE} before a difference: it may be noise")
+        if self.noise:
+            ours.append("differences with ~ may be noise; those with * stand out from it")
         said = (*by_side(*sides), *ours, matching_sentence(self.diff.matches))
         return (*self.coverage, *own_notes(said))
 
@@ -251,7 +256,7 @@ def _name(metric: str) -> str:
 
 def _between(low: float, high: float, unit: units.Format) -> str:
     """An interval of differences."""
-    return f"{units.signed(round(low), unit)} to {units.signed(round(high), unit)}"
+    return f"{units.signed(round(low), unit)}…{units.signed(round(high), unit)}"
 
 
 def _unit(metric: str) -> units.Format:
