@@ -174,7 +174,8 @@ def test_a_mapping_that_is_wrong(tmp_path: Path) -> None:
 def test_a_command_line_that_is_wrong(run: Run, tmp_path: Path) -> None:
     (tmp_path / "b.toml").write_text("[model]\nparams = 25")
     lines = {
-        "check": (2, "check needs a budget, as in: tfprof check budget.toml graph.pbtxt"),
+        "check": (2, "check needs a budget as its first word, as in: tfprof check budget.toml g"),
+        "check graph.pbtxt budget.toml": (2, "check needs a budget as its first word"),
         "check b.toml": (2, "no input: name a file or folder"),
         "check c.toml graph": (3, "c.toml does not exist; expected a budget in TOML; did you me"),
         "check . graph": (3, ". is a folder; expected a budget in TOML"),

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
 def run_check(request: Request) -> Outcome:
     """Check the files against the budget that the first word names."""
-    if not request.words:
-        raise UsageError("check needs a budget, as in: tfprof check budget.toml graph.pbtxt")
+    is_toml = [word.endswith(".toml") for word in request.words]
+    if not is_toml or (any(is_toml) and not is_toml[0]):
+        how = "tfprof check budget.toml graph.pbtxt"
+        raise UsageError(f"check needs a budget as its first word, as in: {how}")
     budget, query = read_budget(request.words[0]), Query.of(request.query_options)
     request = replace(request, words=request.words[1:])
     if not request.shell:
