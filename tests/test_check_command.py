@@ -19,10 +19,12 @@ from draw import loaded
 from sampling import sampled
 from tfprof import cli
 from tfprof.compare.bounds import Bound, bounds
-from tfprof.errors import UsageError
+from tfprof.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tfprof.results.loaded import Loaded
 
 Run = Any  # (line) -> (exit code, stdout, stderr)
 MODEL: Final = """
@@ -33,6 +35,11 @@ net/v      op=VariableV2 params=5x2 out=5x2
 net/mul    op=MatMul out=4x2 us=7+7 bytes=8+8 peak=8+8 < conv1/mul, net/v
 save       op=SaveV2 us=4+4 < net/v
 """
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Loaded:
+    return loaded(MODEL, tmp_path_factory.mktemp("model"))
 
 
 @pytest.fixture
@@ -155,15 +162,15 @@ def test_lower_bounds_leave_open_what_they_leave_open(relation: str, value: int)
         ("[scope]\nnet = {micros = '3x'}", ":2: there is no unit 'x' in '3x' (micros takes us,"),
     ],
 )
-def test_a_budget_that_is_wrong(run: Run, tmp_path: Path, budget: str, expected: str) -> None:
-    (tmp_path / "b.toml").write_text(budget)
-    code, out, err = run("check b.toml graph run_0")
-    assert (code, out) == (3, "")
-    assert err.splitlines()[-1].startswith(f"tfprof: b.toml{expected}")
+def test_a_budget_that_is_wrong(model: Loaded, tmp_path: Path, budget: str, expected: str) -> None:
+    path = tmp_path / "b.toml"
+    path.write_text(budget)
+    with pytest.raises(InputError) as problem:
+        model.check(path)
+    assert str(problem.value).startswith(f"{path}{expected}")
 
 
-def test_a_mapping_that_is_wrong(tmp_path: Path) -> None:
-    model = loaded(MODEL, tmp_path)
+def test_a_mapping_that_is_wrong(model: Loaded) -> None:
     for budget in ({"scope": {"nett": {"params": 3}}}, {"model": {"parms": 3}}, {3: 4}, {}):
         with pytest.raises(UsageError, match=r"^invalid budget: "):
             model.check(budget)  # type: ignore[arg-type]  # as people do
@@ -173,11 +180,13 @@ def test_a_mapping_that_is_wrong(tmp_path: Path) -> None:
 
 def test_a_command_line_that_is_wrong(run: Run, tmp_path: Path) -> None:
     (tmp_path / "b.toml").write_text("[model]\nparams = 25")
+    (tmp_path / "wrong.toml").write_text("[modle]\nparams = 25")
     lines = {
         "check": (2, "check needs a budget as its first word, as in: tfprof check budget.toml g"),
         "check graph.pbtxt budget.toml": (2, "check needs a budget as its first word"),
         "check b.toml": (2, "no input: name a file or folder"),
         "check c.toml graph": (3, "c.toml does not exist; expected a budget in TOML; did you me"),
+        "check wrong.toml graph": (3, "wrong.toml:1: a budget has no table 'modle'; did you mean"),
         "check . graph": (3, ". is a folder; expected a budget in TOML"),
         "check b.toml graph --steps=3": (2, "no step is in '3': none is recorded"),
         "check b.toml graph --format=pprof": (2, "format has no 'pprof'"),
@@ -291,7 +300,7 @@ NOT_SHOWN: Final = {
 
 @pytest.mark.parametrize(
     ("table", "metric"),
-    sampled([(table, metric) for table in EVERY for metric in EVERY[table]], 10, "check commands"),
+    sampled([(table, metric) for table in EVERY for metric in EVERY[table]], 6, "check commands"),
 )
 def test_the_command_shows_the_number(
     table: str, metric: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]

@@ -68,7 +68,7 @@ def read_toml(path: str, expected: str) -> tuple[dict[str, Any], str]:
     """(the content of a TOML file, its text); raises InputError."""
     try:
         text = open_source(path, expected).data.tobytes().decode("utf-8")
-        return tomllib.loads(text.replace("\r\n", "\n")), text
+        return tomllib.loads(text), text
     except UnicodeDecodeError:
         raise InputError(f"{path} is not {expected}: it is not UTF-8") from None
     except (tomllib.TOMLDecodeError, RecursionError) as problem:

@@ -78,7 +78,7 @@ def _measured(
     except UsageError as problem:
         raise budget.problem(problem, entry.line) from None
     column = measures.column(entry.table, entry.bound.metric)
-    for name, row in rows.items():
+    for name, row in rows:
         yield name, column.values[row], column.lower[row], column.reason
 
 

@@ -81,11 +81,11 @@ class Measures:
         self._groups: dict[str, Group] = {}
         self._columns: dict[tuple[str, str], Column] = {}
 
-    def find(self, table: str, pattern: str) -> dict[str, int]:
-        """The rows of *table* that *pattern* matches, by name; raises UsageError without any."""
+    def find(self, table: str, pattern: str) -> list[tuple[str, int]]:
+        """(name, row) of what *pattern* matches in *table*; raises UsageError without any."""
         group = self._group(table)
         if table == MODEL:
-            return {"": 0}
+            return [("", 0)]
         regex = f"(?i:{pattern})" if table == DEVICE else pattern  # as in device_regexes
         fits = matches(group.names, [regex]) | matches(group.aliases or group.names, [regex])
         if group.tree is not None:
@@ -100,7 +100,7 @@ class Measures:
             raise UsageError(near)
         rows = np.flatnonzero(fits)
         names = (name.decode("utf-8", "replace") for name in group.names.take(rows))
-        return dict(zip(names, rows.tolist(), strict=True))
+        return list(zip(names, rows.tolist(), strict=True))
 
     def column(self, table: str, metric: str) -> Column:
         """A metric of every row of *table*."""

@@ -78,7 +78,7 @@ class CheckReport(Result):
             return ""
         sizes = {"dim": tuple(f"{name}={size}" for name, size in (self.dims or {}).items())}
         command, *options = _words(verdict)
-        given = flags(sizes) if self.dims and verdict.value is not None else []
+        given = flags(sizes) if self.dims and options else []
         return shlex.join([*before, command, *after, *options, *given])
 
     def _broken_lines(self) -> Iterator[str]:
