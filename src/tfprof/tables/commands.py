@@ -280,7 +280,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "page", "a page to look at: in a file with -o PATH, else in your browser",
             "tfprof.cli.page:run_page", _FILES,
-            (f"page {_RUN} tfprof_log -o page.html", "page graph.pbtxt --source=off -o page.html",
+            (f"page {_RUN} tfprof_log --source=off -o page.html",
              "page . --base=graph.pbtxt -o page.html"),
             {**INPUTS, **GRAPH_PARTS, **PAGE_OPTIONS, **LIMIT_OPTIONS}, ("page",), files="load",
             of_fleets=True,
