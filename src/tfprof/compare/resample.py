@@ -46,8 +46,9 @@ class Intervals(NamedTuple):
 
 def intervals(base: F64, new: F64) -> Intervals:
     """Of mean(new) - mean(base), given rows × steps of each side, with two steps or more."""
-    if (base.shape[1], base.tobytes()) > (new.shape[1], new.tobytes()):
-        low, high, stands_out, drifts = intervals(new, base)  # the same with signs turned
+    first, second = ((side.shape[1], side.sum(), side.tobytes()) for side in (base, new))
+    if first > second:  # the same with signs turned, in whatever order rows are
+        low, high, stands_out, drifts = intervals(new, base)
         return Intervals(-high, -low, stands_out, drifts)
     change = new.mean(axis=1) - base.mean(axis=1)
     low, high, stands_out = change.copy(), change.copy(), np.zeros(change.size, np.bool_)
