@@ -245,3 +245,37 @@ def test_any_two_graphs_can_be_matched(number: int) -> None:
         matched(*pair)
     renamed = disguised(base, rng.sample(range(len(base)), len(base)), lambda name: b"new/" + name)
     matched(base, renamed)
+
+
+@pytest.mark.parametrize("number", sampling.numbers(100, 6))
+def test_edited_graphs_have_the_same_pairs_in_both_directions(number: int) -> None:
+    rng = Random(number)  # noqa: S311
+    size = rng.randrange(20, 80)
+    lines = [
+        f"{rng.choice('abc')}/{rng.choice('xyz')}/n_{at} op=Op{rng.randrange(4)}"
+        for at in range(size)
+    ]
+    names = [line.split()[0] for line in lines]
+    for at in range(1, size):
+        reads = rng.choices(names[max(0, at - 6) : at], k=rng.randrange(1, 3))
+        lines[at] += f" < {', '.join(reads)}"
+    base = draw.profile("\n".join(lines))
+    kept = [0, *(node for node in range(1, size) if rng.random() < 0.9)]
+    rng.shuffle(kept)
+    parts = (b"a", b"b", b"c", b"x", b"y", b"z")
+    other = {part: rng.choice([part, b"new_" + part]) for part in parts}
+
+    def rename(name: bytes) -> bytes:
+        first, second, last = name.split(b"/")
+        return b"/".join([other[first], other[second], last])
+
+    matched(base, disguised(base, kept, rename))
+
+
+def test_a_part_is_found_whatever_became_of_both_ends() -> None:
+    middle = "?a op=Neg < ?in\n?b op=Exp < ?a\n?c op=Log < ?b\n?d op=Abs < ?c\n?e op=Sin < ?d\n"
+    base = f"?in op=Placeholder\n{middle}?out op=Identity < ?e".replace("?", "p")
+    new = f"?in op=Const\n{middle}?out op=NoOp < ?e".replace("?", "q")
+    found, rules = other_names(base, new)
+    assert found == {f"p{name}": f"q{name}" for name in "abcde"}
+    assert rules == {"structure": 5}

@@ -1,7 +1,12 @@
 """match_nodes(): which node of one profile is which node of another.
 
-rule                    pairs
-name                    nodes of equal names, whatever their operation types
+    equal names        whatever their operation types
+    renamed scopes     (match_scopes)     a/conv/kernel ↔ b/conv/kernel
+    structure          (match_structure)  same type and shapes, same place between matched nodes
+
+Pairs beyond equal names have the same operation type. A wrong pair is worse than none: where
+names and neighbours do not decide, nodes stay unmatched. `Matches.by` counts pairs by what differs
+in their names: nothing, the scope, the numbers in it (a_1/b_2), or everything.
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ import numpy as np
 from tfprof.columns.frozen import Frozen
 from tfprof.columns.strings import Strings
 from tfprof.compare.joint_graph import SEED, JointGraph, hash_without_suffixes
-from tfprof.compare.match_names import match_scopes, match_suffixes
+from tfprof.compare.match_scopes import match_scopes
 from tfprof.compare.match_structure import match_structure
 from tfprof.foundation.lazy_dataclasses import dataclass
 
@@ -53,7 +58,7 @@ def _match_rest(base: Profile, new: Profile, named: I64, same: I64) -> tuple[I64
     graph = JointGraph(base, new)
     graph.pair(named, same + len(base))
     rest = np.flatnonzero(graph.partner[: len(base)] < 0)
-    for rule in (match_scopes, match_suffixes, match_structure):
+    for rule in (match_scopes, match_structure):
         if (graph.partner[: len(base)] < 0).any() and (graph.partner[len(base) :] < 0).any():
             rule(graph)
     rest = rest[graph.partner[rest] >= 0]

@@ -1,10 +1,9 @@
-"""Pairs of nodes whose names differ in a scope or in a suffix.
+"""Pairs of nodes in renamed scopes.
 
-    a renamed scope     model/conv1/{Conv2D,kernel,bias}  ↔  model/stem/{Conv2D,kernel,bias}
-                        each has more in common with the other than with any other scope
-    a shifted suffix    dense_4/MatMul_1  ↔  dense_2/MatMul
+    model/conv1/{Conv2D,kernel,bias}  ↔  model/stem/{Conv2D,kernel,bias}
 
-Only what is left unmatched counts. Candidates whose neighbours say otherwise are dropped.
+Each scope has more in common with the other than with any other; only what is left unmatched
+counts. Pairs of scopes whose neighbours say otherwise are dropped.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import numpy as np
 from tfprof.columns.byte_words import mix
 from tfprof.columns.strings import Strings
 from tfprof.columns.unique import first_rows, most_frequent, unique_inverse
-from tfprof.compare.joint_graph import SEED, hash_without_suffixes, hashes, one_each
+from tfprof.compare.joint_graph import SEED, hashes, one_each
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import U64
@@ -25,16 +24,6 @@ if TYPE_CHECKING:
 _DEEPEST: Final = 32  # scopes of a name that are tried
 _ROUNDS: Final = 4
 _NEW: Final = 1 << 62
-
-
-def match_suffixes(graph: JointGraph) -> None:
-    """Pair nodes of one kind whose names without suffixes no others of this kind have."""
-    nodes = graph.unmatched()
-    key = hash_without_suffixes(graph.name.take(nodes)) + graph.kind[nodes]
-    base, new = (nodes[rows] for rows in one_each(mix(key), nodes >= graph.first_new))
-    agree, differ = graph.support(base, new, np.arange(base.size))
-    sure = (agree > differ) | ~(graph.has_edges[base] | graph.has_edges[new])
-    graph.pair(base[sure], new[sure])
 
 
 def match_scopes(graph: JointGraph) -> None:
