@@ -5,6 +5,7 @@ Expected numbers are worked out by hand from the drawing, or come from the comma
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -92,8 +93,15 @@ NUMBERS: Final = [
 @pytest.mark.parametrize(("table", "metric", "expected"), NUMBERS)
 def test_numbers(model: Loaded, table: str, metric: str, expected: dict[str, int]) -> None:
     bounds = {metric: ">= 0%" if metric == "uncounted" else ">= 0"}
-    report = model.check({table: bounds if table == "model" else {".*": bounds}})
+    patterns = map(re.escape, expected) if table == "scope" else [".*"]
+    report = model.check({table: bounds if table == "model" else dict.fromkeys(patterns, bounds)})
     assert values(report) == expected
+
+
+def test_what_is_inside_of_a_match_counts_with_it(model: Loaded) -> None:
+    report = model.check({"scope": {".*": {"occurrence": ">= 0"}, "net/.*": {"occurrence": 3}}})
+    assert values(report) == {"net": 5, "net/dense": 3, "net/out": 2}
+    assert len(report.verdicts) == 3
     assert report.ok
 
 

@@ -4,7 +4,7 @@
     [scope."block_.*/conv"]       micros = ["<= 5ms", "< +5%"]
     [op.Conv2D]  [layer."dense"]  [device.".*gpu:0"]         allow_incomplete = true
 
-Names are regexes that match whole names, and every match is a row of its own.
+Names are regexes that match whole names; every match that is not inside of another is a row.
 """
 
 from __future__ import annotations

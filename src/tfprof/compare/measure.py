@@ -92,6 +92,7 @@ class Measures:
             fits[0] = False  # the root is the model
             inner = fits & ~group.tree.is_leaf
             fits = inner if table == SCOPE and inner.any() else fits
+            fits &= ~group.tree.under(fits)  # what is inside of a match counts with it
         if not len(group.names):
             raise UsageError(f"the files name no {table}")
         if not fits.any():
