@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
@@ -158,6 +159,14 @@ def test_open_dimensions_stay_formulas() -> None:
     assert row["difference_float_ops"] == f"-{single['float_ops']}"
     assert (row["ratio_float_ops"], row["ratio_parameters"]) == (0, 0)
     assert report.headline.startswith("parameters 898 → 314 (-65.0%), float ops ")
+
+
+def test_a_report_pickles_once_it_has_been_read() -> None:
+    report = load("cnn").diff(load("cnn_short"), "summary")
+    text = report.text()
+    again = pickle.loads(pickle.dumps(report))  # noqa: S301 - our own
+    assert again.text() == text
+    assert again.rows == report.rows
 
 
 def test_equal_models_have_no_differences() -> None:

@@ -8,6 +8,7 @@
     InfoReport     info, table, result          what files are
     WorkersReport  workers_text, table, result  the workers of a fleet
     CheckReport    check, table, result         the bounds of a budget
+    DiffReport     table, result                what changed; likewise SummaryDiffReport
     ProfileFile    profile or converted         the profile itself
     PageReport     page                         the profile as a page to look at
 
