@@ -159,7 +159,7 @@ def test_bounds_that_are_kept_pass(ran: Ran) -> None:
     ("test", "words"),
     [
         ("test_too_large", ("params", "1,994", "1.9k")),
-        ("test_a_scope_too_large", ("encoder/hidden", "params", "1,344")),
+        ("test_a_scope_too_large", ("encoder/hidden", "params", "1,344", "tfprof summary ")),
         ("test_a_typo", ("'parms'", "did you mean 'params'?")),
         ("test_nothing", ("no bounds",)),
         ("test_no_such_file", ("no_such_model.keras",)),

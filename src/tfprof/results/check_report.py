@@ -164,7 +164,9 @@ def _words(verdict: Verdict) -> tuple[str, ...]:
     nodes = {SCOPE: f"--name={regex}(/.*)?", OP: f"--op={regex}", LAYER: f"--layer={name}"}
     if verdict.value is None and "--dim" not in verdict.reason:
         return ("info",)
-    if table in {MODEL, LAYER} and metric in _COLUMNS and (table == LAYER or metric != "micros"):
+    # Views count slots and copies as parameters, too.
+    as_summary = table == LAYER or metric == PARAMS or (table == MODEL and metric != "micros")
+    if as_summary and metric in _COLUMNS:
         return ("summary", f"--depth={name.count('/') + 1}", *_COLUMNS[metric])
     if table in views and metric in FIELDS and (metric != OCCURRENCE or table == OP):
         return (*views[table], f"--select={metric}", f"--order_by={metric}")
