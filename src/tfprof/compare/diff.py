@@ -31,7 +31,7 @@ from tfprof.tables.fields import METRICS
 from tfprof.views import view_named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from tfprof.columns.strings import I64, Bool
     from tfprof.columns.tree import Tree
@@ -96,23 +96,18 @@ class Diff(Frozen):
     @property
     def label(self) -> Strings:
         """The name of each row; where both sides have the row, its name in new."""
-        base, new = (_labels(side) for side in (self.base, self.new))
+        sides = (self.base, self.new)
+        base, new = (side.drawing.label.take(side.counted.row) for side in sides)
         at = np.where(self.new_row >= 0, self.new_row, len(new) + self.base_row)
         return Strings.concat([new, base]).take(at)
 
     def own(self, metric: str) -> tuple[I64, I64]:
         """(base, new): the metric of each row alone."""
-        return (
-            _at(self.base.counted.own(metric), self.base_row),
-            _at(self.new.counted.own(metric), self.new_row),
-        )
+        return self._both(lambda side: side.counted.own(metric))
 
     def total(self, metric: str) -> tuple[I64, I64]:
         """(base, new): the metric of each row and all below it; in op view that of the type."""
-        return (
-            _at(_totals(self.base, metric), self.base_row),
-            _at(_totals(self.new, metric), self.new_row),
-        )
+        return self._both(lambda side: _totals(side, metric))
 
     def difference(self, metric: str) -> I64:
         """What `total` is more in new than in base."""
@@ -121,10 +116,11 @@ class Diff(Frozen):
 
     def lower_bounds(self, metric: str) -> tuple[Bool, Bool]:
         """(base, new): whether each total is a lower bound; then their difference is unknown."""
-        return (
-            _at(_bounds(self.base, metric), self.base_row),
-            _at(_bounds(self.new, metric), self.new_row),
-        )
+        return self._both(lambda side: _bounds(side, metric))
+
+    def _both(self, column: Callable[[Answer], Any]) -> tuple[Any, Any]:
+        """(base, new): of each row what *column* has for all counted rows of a side."""
+        return _at(column(self.base), self.base_row), _at(column(self.new), self.new_row)
 
     @property
     def changed(self) -> Bool:
@@ -141,11 +137,9 @@ class Diff(Frozen):
         names = self.base_profile.nodes.name
         if self.new.view.groups or names is self.base.profile.nodes.name:
             return self.label.where(np.zeros(len(self), np.bool_))
-        node = np.where(
-            self.base_row >= 0, self.base.drawing.node[self.base.counted.row[self.base_row]], -1
-        )
+        drawn, rows = self.base.counted.row[self.base_row], np.arange(len(self))
+        node = np.where(self.base_row >= 0, self.base.drawing.node[drawn], -1)
         named = names.take(node)
-        rows = np.arange(len(self))
         return named.where((node >= 0) & ~named.same(rows, self.label, rows))
 
     @property
@@ -163,8 +157,7 @@ def diff_profiles(
 ) -> Diff:
     """What changed from *base* to *new*; *options* are those of the view."""
     query = _query(base, new, options or {}, view)
-    matches = match_nodes(base, new)
-    return _diff(base, new, view, query, matches)
+    return _diff(base, new, view, query, match_nodes(base, new))
 
 
 def whole_model(diff: Diff, metrics: Iterable[str]) -> Diff:
@@ -289,10 +282,6 @@ def _bounds(side: Answer, metric: str) -> Bool:
     if own is None or total is None:
         return np.zeros(rows.size, np.bool_)
     return np.where(rows > 0, own, total) if side.view.chain else total
-
-
-def _labels(side: Answer) -> Strings:
-    return side.drawing.label.take(side.counted.row)
 
 
 def _at(column: Any, rows: I64) -> Any:  # noqa: ANN401 - of numbers or marks
