@@ -13,7 +13,7 @@ from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.read.columns import members
 
 if TYPE_CHECKING:
-    from tfprof.columns.strings import I64
+    from tfprof.columns.strings import I64, Bool
     from tfprof.compare.match_nodes import Matches
     from tfprof.model import Profile, Stacks
 
@@ -28,7 +28,8 @@ def renamed(base: Profile, new: Profile, matches: Matches) -> Profile:
         rows = np.where(at < 0, np.arange(len(base)), len(base) + at)
         base = replace(base, nodes=replace(base.nodes, name=names.take(rows)))
     theirs = np.append(new.nodes.stack, -1)[at]
-    node = np.flatnonzero((base.nodes.stack >= 0) & (theirs >= 0))
+    # A node of an empty stack is not counted in code view, and stays so.
+    node = np.flatnonzero(_has_frames(base, base.nodes.stack) & _has_frames(new, theirs))
     if base.stacks is new.stacks or not node.size:
         return base
     return _with_stacks(base, new.stacks, node, theirs[node])
@@ -67,3 +68,9 @@ def _with_stacks(base: Profile, new: Stacks, node: I64, theirs: I64) -> Profile:
         nodes=replace(base.nodes, stack=stack),
         stacks=replace(stacks, **{name: column[frame] for name, column in columns.items()}),
     )
+
+
+def _has_frames(profile: Profile, stack: I64) -> Bool:
+    """Whether each *stack* has frames; -1 has none."""
+    has: Bool = np.append(np.diff(profile.stacks.start) > 0, False)[stack]
+    return has
