@@ -10,6 +10,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from tfprof.columns.strings import clean_text
 from tfprof.foundation.units import plural
 from tfprof.writers.numbers import chunks, percent
 
@@ -85,7 +86,7 @@ def _rows(table: Table, columns: Iterable[Column], rows: slice) -> str:
 
 
 def _sentence(line: str) -> str:
-    return f"<div>{escape(line)}</div>\n"
+    return f"<div>{escape(clean_text(line))}</div>\n"
 
 
 def _cell(tag: str, text: str, style: str) -> str:

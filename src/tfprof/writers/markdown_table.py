@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfprof.columns.strings import clean_text
 from tfprof.foundation.units import plural
 from tfprof.writers.numbers import chunks, map_unique
 
@@ -81,7 +82,7 @@ def _lengths(table: Table) -> I64 | None:
 
 def _escaped(text: str) -> str:
     """*text* with nothing in it that works as Markdown."""
-    return _NEWLINE.sub("<br>", _MARKUP.sub(r"\\\g<0>", text))
+    return _NEWLINE.sub("<br>", _MARKUP.sub(r"\\\g<0>", clean_text(text)))
 
 
 def _line(cells: Iterable[str]) -> bytes:
