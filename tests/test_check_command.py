@@ -9,11 +9,11 @@ import csv
 import io
 import json
 import shlex
-import xml.etree.ElementTree as ET
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+from junitparser import Failure, JUnitXml
 
 from draw import loaded
 from sampling import sampled
@@ -250,16 +250,19 @@ def test_outputs(run: Run, tmp_path: Path) -> None:
         "| model | params | \\<= 24 | 25 | broken | 25 is above the bound by 4.17% | tfprof " in out
     )
     assert run("check b.toml graph --output=junit:outfile=b.xml")[0] == 1
-    (suite,) = ET.parse(tmp_path / "b.xml").getroot()  # noqa: S314 - our own file
-    assert suite.attrib == {"name": "b.toml", "tests": "5", "failures": "2", "errors": "0"}
-    assert [(case.get("classname"), case.get("name"), len(case)) for case in suite] == [
+    (suite,) = JUnitXml.fromfile(str(tmp_path / "b.xml"))
+    assert (suite.name, suite.tests, suite.failures, suite.errors) == ("b.toml", 5, 2, 0)
+    cases = list(suite)
+    assert [(case.classname, case.name, len(case.result)) for case in cases] == [
         ("model", "params <= 24", 1),
         ("scope", "scope conv1: float_ops <= 100", 1),
         ("scope", "scope net: float_ops <= 100", 0),
         ("scope", "scope conv1: float_ops >= 1", 0),
         ("scope", "scope net: float_ops >= 1", 0),
     ]
-    assert suite[1][0].get("message") == "120 is above the bound by 20%"
+    (failure,) = cases[1].result
+    assert isinstance(failure, Failure)
+    assert failure.message == "120 is above the bound by 20%"
     code, out, _ = run("check b.toml graph --format=github")
     lines = out.splitlines()[1:]
     place = "file=b.toml,line=6,title=scope conv1%3A float_ops <= 100"
@@ -272,8 +275,8 @@ def test_names_that_outputs_could_take_for_their_own(tmp_path: Path) -> None:
     name = 'a:b,c%d<"&>]]>\x01'
     model = loaded(MODEL.replace("net/mul", f"{name}/mul"), tmp_path)
     report = model.check({"scope": {".*<.*": {"float_ops": "<= 1"}}})
-    suite = ET.fromstring(b"".join(report.pieces("junit")))[0]  # noqa: S314 - as above
-    assert suite[0].get("name") == f"scope {name}: float_ops <= 1".replace("\x01", "\ufffd")
+    ((case,),) = JUnitXml.fromstring(b"".join(report.pieces("junit")))
+    assert case.name == f"scope {name}: float_ops <= 1".replace("\x01", "\ufffd")
     line = b"".join(report.pieces("github")).decode().splitlines()[0]
     assert line.startswith('::error title=scope a%3Ab%2Cc%25d<"&>]]>\x01%3A float_ops <= 1::80 is')
 
