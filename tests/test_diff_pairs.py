@@ -14,6 +14,7 @@ import pytest
 import tfprof
 from profiles import DATA
 from tfprof.compare.match_nodes import match_nodes
+from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -367,3 +368,25 @@ def test_with_one_step_noise_is_unknown() -> None:
     ran = [loaded(name).scope(select=["micros"], step=9).rows[0] for name in ("mlp", "mlp_wide")]
     root = report.rows[0]
     assert [root["base_micros"], root["new_micros"]] == [row.total_micros for row in ran]
+
+
+@pytest.mark.parametrize("view", ["scope", "op", "summary"])
+def test_a_dimension_of_one_side_is_set_there(view: str) -> None:
+    """A graph of a fixed batch against a model of an open one."""
+    fixed, open_batch = loaded("twin_v1"), loaded("release_2.21")
+    tables = (
+        a.diff(b, view, dims={"batch": 4}).table()
+        for a, b in ((fixed, open_batch), (open_batch, fixed))
+    )
+    there, back = ((table.facts or {})["totals"]["float_ops"] for table in tables)
+    assert not there["incomplete"]
+    assert (there["base"], there["new"]) == (back["new"], back["base"])
+    with pytest.raises(UsageError, match=r"called 'bach'; did you mean 'batch'\?"):
+        fixed.diff(open_batch, view, dims={"bach": 4})
+
+
+def test_an_error_names_the_side() -> None:
+    with pytest.raises(UsageError, match=r"^base: No code trace information"):
+        loaded("release_2.21").diff(loaded("mlp"), "code")
+    with pytest.raises(UsageError, match=r"^new: there is no step 1 "):
+        loaded("mlp").diff(loaded("twin_v1"), step=1)

@@ -23,11 +23,13 @@ from tfprof.compare.match_nodes import match_nodes
 from tfprof.compare.renamed import renamed
 from tfprof.errors import UsageError
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
+from tfprof.ops.symbols import symbols
 from tfprof.query.answer import answer
 from tfprof.query.counted import DEFINED
 from tfprof.query.defaults import fitted_options, fitted_query
 from tfprof.query.query import Query
 from tfprof.tables.fields import METRICS
+from tfprof.tables.options import check_options
 from tfprof.views import view_named
 
 if TYPE_CHECKING:
@@ -69,8 +71,8 @@ class Diff(Frozen):
 
     @property
     def query(self) -> Query:
-        """The query that both sides answer."""
-        return self.new.query
+        """The query of both sides; each answers the dimensions that it has."""
+        return replace(self.new.query, dims={**self.base.query.dims, **self.new.query.dims})
 
     @property
     def all_rows(self) -> Diff:
@@ -176,8 +178,7 @@ def whole_model(diff: Diff, metrics: Iterable[str]) -> Diff:
 
 
 def _diff(base: Profile, new: Profile, view: str, query: Query, matches: Matches) -> Diff:
-    alike = _named_alike(base, new, view, matches)
-    before, after = answer(alike, view, query), answer(new, view, query)
+    before, after = _answers(_named_alike(base, new, view, matches), new, view, query)
     if not metrics_of(after):
         raise UsageError("select names no number to compare, such as params")
     aligned = align(before, after)
@@ -191,6 +192,31 @@ def _diff(base: Profile, new: Profile, view: str, query: Query, matches: Matches
         return displayed
     tree, old = tree.sort(key)
     return replace(every, tree=tree, row=at[old])
+
+
+def _answers(base: Profile, new: Profile, view: str, query: Query) -> list[Answer]:
+    """What each side answers; raises UsageError, with the side that alone cannot."""
+    answers, problems = [], {}
+    sides = zip(("base", "new"), (base, new), dims_by_side(base, new, query.dims), strict=True)
+    for side, profile, dims in sides:
+        try:
+            answers.append(answer(profile, view, replace(query, dims=dims)))
+        except UsageError as problem:  # noqa: PERF203 - of two
+            problems[side] = str(problem)
+    if problems:
+        side, text = next(iter(problems.items()))
+        raise UsageError(text if [*problems.values()] == [text] * 2 else f"{side}: {text}")
+    return answers
+
+
+def dims_by_side(base: Profile, new: Profile, dims: Mapping[str, int]) -> list[Mapping[str, int]]:
+    """*dims* for each side; what only one side has is left out for the other."""
+    if not dims:
+        return [dims, dims]
+    names = [{symbol.name for symbol in symbols(side)} for side in (base, new)]
+    unknown = dims.keys() - names[0] - names[1]  # an error of a side that has others to name
+    own = [its | unknown if its or not any(names) else its for its in names]
+    return [{name: size for name, size in dims.items() if name in its} for its in own]
 
 
 def _named_alike(base: Profile, new: Profile, view: str, matches: Matches) -> Profile:
@@ -215,12 +241,16 @@ def metrics_of(side: Answer) -> tuple[str, ...]:
 
 def _query(base: Profile, new: Profile, options: Mapping[str, Any], view: str) -> Query:
     """One query for both sides, whichever is which: what is left open fits what both have."""
-    fitted = [fitted_options(side, options, view) for side in (base, new)]
+    options = check_options(options)
+    dims = Query.of(options, view).dims
+    sides = zip((base, new), dims_by_side(base, new, dims), strict=True)
+    given = ((side, {**options, "dim": own} if dims else options) for side, own in sides)
+    fitted = [fitted_options(side, its, view) for side, its in given]
     # Times only if both have runs, and rather more numbers than fewer.
     chosen = min(fitted, key=lambda one: _preference(one.get("select", ())))
     if view_named(view).chain:
         chosen = {"max_depth": _EVERY_TYPE, **chosen}  # a list of changes is not deep
-    query = fitted_query(new, chosen, view)
+    query = replace(fitted_query(new, chosen, view), dims=dims)
     if query.frames == "auto":  # lines of libraries move with each release
         query = replace(query, frames="fold")
     return replace(query, left_open=query.left_open - {"max_depth"})  # its remark counts all rows

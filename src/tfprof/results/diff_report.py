@@ -62,14 +62,16 @@ class DiffReport(Result):
         """The total of each number: base, new, difference, ratio, and whether all is counted."""
         diff, totals = self.diff, {}
         for metric in diff.metrics:
-            base, new = (int(column[0]) for column in diff.total(metric))
-            incomplete = any(bool(lower[0]) for lower in diff.lower_bounds(metric))
+            lower = [bool(column[0]) for column in diff.lower_bounds(metric)]
+            numbers = zip(diff.total(metric), lower, strict=True)
+            base, new = (int(column[0]) or (None if low else 0) for column, low in numbers)
+            known = base is not None and new is not None
             totals[_name(metric)] = {
                 "base": base,
                 "new": new,
-                "difference": int(diff.difference(metric)[0]),
-                "ratio": new / base if base else None,
-                "incomplete": incomplete,
+                "difference": int(diff.difference(metric)[0]) if known else None,
+                "ratio": new / base if new is not None and base else None,
+                "incomplete": any(lower),
             }
         return totals
 
@@ -101,14 +103,14 @@ class DiffReport(Result):
         whole, name, unit = self.whole, _name(metric), _unit(metric)
         total, texts = whole.totals[name], []
         for side, lower in zip(("base", "new"), whole.diff.lower_bounds(metric), strict=True):
-            text = unit(total[side]) if total[side] or not lower[0] else units.UNKNOWN
+            text = units.UNKNOWN if total[side] is None else unit(total[side])
             texts.append(units.at_least(text) if lower[0] else text)
-        if total["difference"] == 0:
+        if total["base"] == total["new"]:
             counted = ", as far as it is counted" if total["incomplete"] else ""
             return f"{name} {texts[1]} (unchanged{counted})"
         share = "new" if total["ratio"] is None else units.change(total["ratio"])
         share = units.unsure(share) if total["incomplete"] else share
-        share = units.UNKNOWN if units.UNKNOWN in texts else share
+        share = units.UNKNOWN if total["difference"] is None else share
         return f"{name} {' → '.join(texts)} ({share}{self._interval(metric)})"
 
     def _interval(self, metric: str) -> str:
@@ -168,24 +170,33 @@ class DiffReport(Result):
         if not unsure.any():
             bounds, unsure = (None, None), None
 
+        # Nobody knows what a lower bound of 0 is, nor what it differs by.
+        unknown = (lower_base & (base == 0)) | (lower_new & (new == 0))
+
         def ratios(rows: slice) -> list[float | None]:
-            pairs = zip(base[rows].tolist(), new[rows].tolist(), strict=True)
-            return [after / before if before else None for before, after in pairs]
+            pairs = zip(base[rows].tolist(), new[rows].tolist(), unknown[rows], strict=True)
+            return [
+                after / before if before and not lacks else None for before, after, lacks in pairs
+            ]
+
+        def differences(rows: slice) -> list[int | None]:
+            pairs = zip(difference[rows].tolist(), unknown[rows], strict=True)
+            return [None if lacks else number for number, lacks in pairs]
 
         change, yields = partial(units.signed, unit=unit), metric != diff.metrics[0]
         for side, total, lower in zip(("base", "new"), (base, new), bounds, strict=True):
             marks: dict[str, Any] = {"lower": lower, "yields": yields}
             yield Column(f"{side}_{name}", "number", total, unit, f"{side} {name}", **marks)
         heading = difference_heading(name, len(diff.metrics))
-        unknown: dict[str, Any] = {"unsure": unsure, "absent": ""}
         difference, noise, texts = new - base, self.noise.get(metric), None
         if noise:
             marked = zip(map(change, difference.tolist()), noise.stands_out.tolist(), strict=True)
             texts = [f"{text} *" if stands_out else f"~{text}" for text, stands_out in marked]
         yield Column(
-            f"difference_{name}", "number", difference, change, heading, texts=texts, **unknown
+            f"difference_{name}", "number", differences, change, heading, texts, unsure=unsure
         )
-        yield Column(f"ratio_{name}", "real", ratios, units.change, "change", **unknown)
+        ratio: dict[str, Any] = {"unsure": unsure, "absent": ""}
+        yield Column(f"ratio_{name}", "real", ratios, units.change, "change", **ratio)
         if noise:
             ends = zip(noise.low.tolist(), noise.high.tolist(), strict=True)
             texts = [_between(low, high, unit) for low, high in ends]

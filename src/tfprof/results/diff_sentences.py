@@ -36,8 +36,8 @@ def matching_sentence(matches: Matches) -> str:
     counts = match_counts(matches)
     base, new = counts.pop(ONLY_BASE), counts.pop(ONLY_NEW)
     pairs = [f"{count:,} {_RULES[rule]}" for rule, count in counts.items() if count]
-    alone = f"{base:,} only in base, {new:,} only in new"
-    return f"nodes matched: {', '.join(pairs) or 'none'}; {alone}"
+    left = [f"{count:,} only in {side}" for side, count in (("base", base), ("new", new)) if count]
+    return f"nodes matched: {', '.join(pairs) or 'none'}; {', '.join(left) or 'none left over'}"
 
 
 def by_side(base: Sequence[str], new: Sequence[str]) -> list[str]:

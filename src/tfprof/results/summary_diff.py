@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from tfprof.compare.diff import dims_by_side
 from tfprof.compare.match_nodes import match_nodes
 from tfprof.compare.noise import few_steps
 from tfprof.compare.renamed import renamed
@@ -273,12 +274,13 @@ def summary_diff(base: Profile, new: Profile, options: Mapping[str, Any]) -> Sum
         check_known("the diff of a summary has no option", name, SUMMARY_OPTIONS)
     dims = Query.of({"dim": given.pop("dim", ())}).dims
     sort, most = given.pop("sort", ""), whole_number("rows", given.pop("rows", 0), least=0)
-    before, after = (_summary(side, dims, **given) for side in (base, new))
+    own, other_dims = dims_by_side(base, new, dims)
+    before, after = _summary(base, own, **given), _summary(new, other_dims, **given)
     matches = match_nodes(base, new)
     names = renamed(base, new, matches)
     if names is not base:
         # Where only some nodes of a layer are matched, the new names may tear it apart.
-        other = _summary(names, dims, **given)
+        other = _summary(names, own, **given)
         sides = [before, *([other] if other.total == before.total else [])]
         before = min(sides, key=lambda side: count_unpaired(side.rows, after.rows))
     notes = own_notes(by_side(*([str(note) for note in side.notes] for side in (base, new))))
