@@ -262,6 +262,9 @@ def test_version_1_of_budget_lock_is_read(tmp_path: Path) -> None:
         ("version = 1\nmodel = 3\n", "is damaged at [model]: record it again"),
         ("version = 1\n[scope]\nx = 3\n", "is damaged at [scope]: record it again"),
         ("version = 1\n[model]\nincomplete = 3\n", "is damaged at [model]: record it again"),
+        ("version = true\n", "is not a budget.lock: it has no version"),
+        ("version = 1\n[model]\nparams = nan\n", "is damaged at [model]: record it again"),
+        ("version = 1\n[model]\nparams = true\n", "is damaged at [model]: record it again"),
         ("version 1", "is not a budget.lock: Expected '='"),
     ],
 )
@@ -273,6 +276,12 @@ def test_a_lock_that_cannot_be_read(
     with pytest.raises(InputError) as problem:
         model.check(tmp_path / "b.toml")
     assert str(problem.value).startswith(f"{tmp_path}/b.lock {expected}")
+
+
+def test_what_is_unknown_cannot_be_recorded(model: Loaded, tmp_path: Path) -> None:
+    (tmp_path / "b.toml").write_text('[model]\nbytes_in_use = "<= base"\n')
+    (row,) = model.check(tmp_path / "b.toml", record=True).rows
+    assert row["reason"] == "cannot be shown: unknown, as the files do not record it"
 
 
 def test_a_budget_that_is_no_file_has_no_recorded_numbers(model: Loaded) -> None:

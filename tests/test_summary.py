@@ -428,7 +428,7 @@ def test_what_is_wrong_is_one_sentence(
 
 def test_its_options_are_for_it_alone(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["scope", path, "--depth=2"]) == 2
-    assert "scope takes no --depth (summary does)" in capsys.readouterr().err
+    assert "scope takes no --depth (summary and diff do)" in capsys.readouterr().err
 
 
 def test_tables_of_other_libraries_have_its_rows() -> None:

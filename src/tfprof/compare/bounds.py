@@ -11,7 +11,7 @@ from __future__ import annotations
 import operator
 import re
 from fractions import Fraction
-from math import isfinite
+from math import inf
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tfprof.errors import UsageError, nearest
@@ -103,7 +103,7 @@ def written(metric: str, value: float) -> str:
 def bounds(metric: str, value: object) -> Iterator[Bound]:
     """The bounds that a budget sets for *metric*: a number, a text, or a list of these."""
     for one in value if isinstance(value, list) and value else [value]:
-        if isinstance(one, (int, float)) and not isinstance(one, bool) and isfinite(one):
+        if isinstance(one, (int, float)) and not isinstance(one, bool) and 0 <= one < inf:
             yield _bound(metric, f"{int(one):,}" if one == int(one) else str(one))
         elif isinstance(one, str):
             yield _bound(metric, one)

@@ -71,7 +71,7 @@ def read_toml(path: str, expected: str) -> tuple[dict[str, Any], str]:
         return tomllib.loads(text), text
     except UnicodeDecodeError:
         raise InputError(f"{path} is not {expected}: it is not UTF-8") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as problem:
+    except (ValueError, RecursionError) as problem:  # also of numbers with too many digits
         raise InputError(f"{path} is not {expected}: {problem}") from None
 
 
@@ -99,6 +99,9 @@ def _checked(budget: Budget, content: Mapping[str, Any], lines: Mapping[Any, int
                 if name == _INCOMPLETE:
                     continue
                 with _located(budget, lines, *key, name) as line:
+                    if pattern and isinstance(value, Mapping):
+                        where = f'[{table}."{pattern}.{name}"]'
+                        raise UsageError(f"{name} is a table: quote the name, as in {where}")
                     metric = FIELD_ALIASES.get(str(name), str(name))
                     check_known(f"{table} has no", metric, metrics_of(table))
                     for bound in bounds(metric, value):
@@ -147,7 +150,7 @@ def _lines(text: str) -> dict[tuple[str, ...], int]:
     found: dict[tuple[str, ...], int] = {}
     table: tuple[str, ...] = ()
     for number, line in enumerate(text.splitlines(), 1):
-        with suppress(tomllib.TOMLDecodeError, RecursionError):
+        with suppress(ValueError, RecursionError):
             if header := _HEADER.fullmatch(line):
                 table = _path(tomllib.loads(header[1]))
                 found.setdefault(table, number)

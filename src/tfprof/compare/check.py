@@ -89,15 +89,15 @@ def _judged(measures: Measures, budget: Budget, entry: Entry, lock: Lock) -> Ite
     may_lack = UNCOUNTED in covered and bound.metric in {FLOAT_OPS, MULTIPLY_ADDS}
     for name, value, is_lower, missing in _measured(measures, budget, entry):
         verdict = Verdict(entry.table, entry.pattern, name, bound, entry.line, value, is_lower)
+        if value is None:
+            yield verdict._replace(ok=False, reason=f"cannot be shown: unknown, as {missing}")
+            continue
         base = lock.get((entry.table, name, bound.metric)) if bound.is_relative else Recorded(0)
         if base is None:
             yield verdict._replace(ok=False, reason="nothing is recorded for it: use --record")
             continue
         if bound.is_relative:
             verdict = verdict._replace(base=base.value)
-        if value is None:
-            yield verdict._replace(ok=False, reason=f"cannot be shown: unknown, as {missing}")
-            continue
         allows = entry.allows_incomplete or (may_lack and value > 0)
         lower = {} if allows else {"is_lower": is_lower, "base_is_lower": base.is_lower}
         holds = bound.holds(value, base.value, **lower)

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import json
 import re
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tfprof.compare.bounds import METRICS
 from tfprof.compare.budget import MODEL, TABLES, read_toml
 from tfprof.errors import InputError
 
@@ -60,11 +60,8 @@ def lock_text(lock: Mapping[tuple[str, str, str], Recorded]) -> str:
 
 def _key(name: str) -> str:
     """A key of TOML; what JSON escapes is escaped likewise, and DEL besides."""
-    return (
-        name
-        if _BARE.fullmatch(name)
-        else json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")
-    )
+    quoted = json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return name if _BARE.fullmatch(name) else quoted
 
 
 def read_lock(path: str) -> Lock:
@@ -73,12 +70,12 @@ def read_lock(path: str) -> Lock:
         raise InputError(f"{path} does not exist: tfprof check --record writes it")
     content, _ = read_toml(path, "a budget.lock")
     version = content.get("version")
-    if isinstance(version, int) and version > VERSION:
+    if type(version) is int and version > VERSION:
         raise InputError(
             f"{path} has version {version}, and this tfprof reads up to {VERSION}: "
             "update tfprof, or record it again"
         )
-    if version != VERSION:
+    if type(version) is not int or version != VERSION:
         raise InputError(f"{path} is not a budget.lock: it has no version")
     return dict(_numbers(path, content))
 
@@ -90,11 +87,12 @@ def _numbers(
     tables[MODEL] = {"": tables[MODEL]}
     for table, rows in tables.items():
         for name, numbers in rows.items() if isinstance(rows, dict) else [("", None)]:
-            if not isinstance(numbers, dict) or not isinstance(numbers.get(_INCOMPLETE, []), list):
+            values: dict[str, Any] = (
+                dict(numbers) if isinstance(numbers, dict) else {_INCOMPLETE: None}
+            )
+            lower = values.pop(_INCOMPLETE, [])
+            are_numbers = all(type(v) in {int, float} and 0 <= v < inf for v in values.values())
+            if not isinstance(lower, list) or not are_numbers:
                 raise InputError(f"{path} is damaged at [{table}]: record it again")
-            for metric, value in numbers.items():
-                if metric in METRICS and isinstance(value, (int, float)):
-                    yield (
-                        (table, name, metric),
-                        Recorded(value, metric in numbers.get(_INCOMPLETE, [])),
-                    )
+            for metric, value in values.items():
+                yield (table, name, metric), Recorded(value, metric in lower)

@@ -55,8 +55,10 @@ def no_name(pattern: str, names: Strings, noun: str = "name") -> str:
         for candidate in (around, f"(?i){around}") if plain.strip(".*") else ():
             if matches(names, [candidate]).any():
                 return f"{sentence} (a regex matches the whole name): try {candidate!r}"
-    known = islice(filter(None, names), _MOST_COMPARED)
-    return sentence + nearest(pattern, [name.decode("utf-8", "replace") for name in known])
+    some = islice(filter(None, names), _MOST_COMPARED)
+    known = [name.decode("utf-8", "replace") for name in some]
+    there = _there(known) if noun == "device" and known else ""  # there are few of them
+    return sentence + (nearest(pattern, known) or there)
 
 
 def no_type(pattern: str, types: Strings) -> str:
@@ -68,9 +70,12 @@ def no_type(pattern: str, types: Strings) -> str:
     near = near or [name for name in known if plain and plain.lower() in name.lower()]
     if not near:
         return f"no node has the type {pattern!r}{nearest(pattern, known)}"
+    return f"no node has the type {pattern!r}{_there(near)}"
+
+
+def _there(near: Sequence[str]) -> str:
     more = ", …" if len(near) > _MOST else ""
-    there = f"there {'is' if len(near) == 1 else 'are'} {', '.join(map(repr, near[:_MOST]))}{more}"
-    return f"no node has the type {pattern!r}; {there}"
+    return f"; there {'is' if len(near) == 1 else 'are'} {', '.join(map(repr, near[:_MOST]))}{more}"
 
 
 def no_match(sentences: Sequence[str]) -> UsageError:

@@ -22,6 +22,7 @@ from tfprof.io.write_files import write_file
 from tfprof.results.overview_report import Naming
 from tfprof.results.result import Result
 from tfprof.results.table import Column, Table
+from tfprof.summary.layers import OTHER
 from tfprof.tables.fields import FIELDS
 from tfprof.tables.options import flags
 
@@ -39,6 +40,7 @@ _COLUMNS: Final = {
     PARAMS: ("--sort=parameters",),
     UNCOUNTED: (),
 }
+_REST: Final = OTHER.decode()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -154,12 +156,14 @@ def _number(verdict: Verdict) -> str:
 def _words(verdict: Verdict) -> tuple[str, ...]:
     """The command, and the options behind the files, that show what a number consists of."""
     table, metric, name = verdict.table, verdict.bound.metric, verdict.name
-    regex = re.escape(name).replace(",", r"\x2c")  # a comma separates regexes
+    # A comma separates regexes; terminals do not get control characters.
+    regex = re.sub(r"\\?([\x00-\x1f\x7f,])", lambda m: f"\\x{ord(m[1]):02x}", re.escape(name))
     views = {
         MODEL: ("scope", "--max_depth=3"),
         SCOPE: ("scope", f"--start_name_regexes={regex}"),
         OP: ("op", f"--show_name_regexes={regex}"),
         DEVICE: ("scope", f"--device_regexes={regex}", "--account_displayed_op_only"),
+        LAYER: ("scope", f"--show_name_regexes=(.*/)?{regex}(/.*)?"),
     }
     nodes = {SCOPE: f"--name={regex}(/.*)?", OP: f"--op={regex}", LAYER: f"--layer={name}"}
     if verdict.value is None and "--dim" not in verdict.reason:
@@ -167,7 +171,12 @@ def _words(verdict: Verdict) -> tuple[str, ...]:
     # Views count slots and copies as parameters, too.
     as_summary = table == LAYER or metric == PARAMS or (table == MODEL and metric != "micros")
     if as_summary and metric in _COLUMNS:
-        return ("summary", f"--depth={name.count('/') + 1}", *_COLUMNS[metric])
-    if table in views and metric in FIELDS and (metric != OCCURRENCE or table == OP):
+        depth = name.count("/") + 1 if table in {SCOPE, LAYER} else 1
+        return ("summary", f"--depth={depth}", *_COLUMNS[metric])
+    if table == DEVICE and metric == OCCURRENCE:
+        return ("op", views[DEVICE][1], f"--select={metric}", f"--order_by={metric}")
+    if table == DEVICE and metric not in FIELDS:
+        metric = FLOAT_OPS  # which says how many of them are not counted
+    if metric in FIELDS and (metric != OCCURRENCE or table == OP) and not name.endswith(_REST):
         return (*views[table], f"--select={metric}", f"--order_by={metric}")
     return ("explain", nodes[table]) if table in nodes else ("overview",)

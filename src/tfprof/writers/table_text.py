@@ -88,7 +88,7 @@ def _lines(table: Table, width: int | None) -> Iterator[str]:
         yield rule
         yield line([strip.total for strip in shown])
     yield ""
-    yield from table.details
+    yield from map(_printable, table.details)
     if dropped:
         left_out.append(f"Left out, as the screen is narrow: {', '.join(dropped)}.")
     hidden = [str(table.hidden)] if table.hidden.rows else []
@@ -97,7 +97,8 @@ def _lines(table: Table, width: int | None) -> Iterator[str]:
 
 
 def _wrapped(sentence: str, width: int | None) -> list[str]:
-    return [sentence] if width is None else textwrap.wrap(sentence, width)
+    text = _printable(sentence)
+    return [text] if width is None else textwrap.wrap(text, width)
 
 
 def _strips(column: Column, width: int | None, *, main: bool) -> Iterator[_Strip]:
