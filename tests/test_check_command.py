@@ -342,6 +342,16 @@ def test_the_command_shows_the_number(
             assert verdict.value in numbers(json.loads(out), verdict.name), command
 
 
+def test_the_command_shows_the_number_of_an_open_batch(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    model = loaded(MODEL.replace("4x", "?x"), tmp_path)
+    (verdict,) = (report := model.check({"scope": {"conv1": {"float_ops": "< 0"}}})).verdicts
+    assert verdict.value == 2 * 3 * 5
+    assert cli.run([*shlex.split(report.command(verdict))[1:], "--format=json"]) == 0
+    assert 2 * 3 * 5 in numbers(json.loads(capfd.readouterr().out), "conv1")
+
+
 def numbers(shown: dict[str, Any], name: str) -> list[Any]:
     """The numbers of the row called *name*, or of the first row; and the totals of a summary."""
     row = next((row for row in shown["rows"] if row["name"] == name), shown["rows"][0])

@@ -40,6 +40,7 @@ _COLUMNS: Final = {
     PARAMS: ("--sort=parameters",),
     UNCOUNTED: (),
 }
+_SIZED: Final = (FLOAT_OPS, MULTIPLY_ADDS, UNCOUNTED)  # open dimensions change these
 _REST: Final = OTHER.decode()
 
 
@@ -56,7 +57,7 @@ class CheckReport(Result):
     verdicts: tuple[Verdict, ...]
     path: str = ""  # of the budget; "": it is no file
     sentences: tuple[str, ...] = ()  # what is assumed
-    dims: Mapping[str, int] | None = None  # as the user gave them
+    dims: Mapping[str, int] | None = None  # as given and as assumed
     naming: Naming = Naming()
     offers = ("check", "table", "result")
 
@@ -80,7 +81,7 @@ class CheckReport(Result):
             return ""
         sizes = {"dim": tuple(f"{name}={size}" for name, size in (self.dims or {}).items())}
         command, *options = _words(verdict)
-        given = flags(sizes) if self.dims and options else []
+        given = flags(sizes) if self.dims and verdict.bound.metric in _SIZED and options else []
         return shlex.join([*before, command, *after, *options, *given])
 
     def _broken_lines(self) -> Iterator[str]:
@@ -144,7 +145,7 @@ def check_report(
     ]
     if steps:
         sentences.append(f"Times and bytes are those of steps {steps}; other commands show all.")
-    return CheckReport(check(measures, budget, lock), budget.path, tuple(sentences), dims)
+    return CheckReport(check(measures, budget, lock), budget.path, tuple(sentences), measures.dims)
 
 
 def _number(verdict: Verdict) -> str:
