@@ -131,7 +131,7 @@ def test_only_code_view_has_frames(tfprof: Command) -> None:
     files = PROFILES["handmade"].flags()
     assert tfprof("code", *files, "--frames=fold") == 0
     assert tfprof("scope", *files, "--frames=fold") == 2
-    assert "scope takes no --frames (code " in tfprof.err
+    assert "scope takes no --frames (code, diff and " in tfprof.err
     assert tfprof("code", *files, "--frames=some") == 2
     assert "frames has no 'some'" in tfprof.err
 
