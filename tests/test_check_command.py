@@ -145,6 +145,8 @@ def test_lower_bounds_leave_open_what_they_leave_open(relation: str, value: int)
         ("[model]\nparams = nan", ":2: params takes a number or a text such as"),
         ("[model]\nparams = -3", ":2: params takes a number or a text such as"),
         (f"[model]\nparams = 1{'0' * 5000}", " is not a budget in TOML: Exceeds the limit"),
+        (f"[model]\nparams = 0x{'f' * 5000}", ":2: params takes a number or a text such as"),
+        ("[model]\nparams = 1e300", ":2: params takes a number or a text such as"),
         ("[model]\nparams = '=< 3'", ":2: params takes a bound such as"),
         ("[model]\nparams = '= 3'", ":2: params takes a bound such as"),
         ("[model]\nparams = 'base 3'", ":2: params takes a bound such as"),
@@ -283,6 +285,13 @@ def test_names_that_outputs_could_take_for_their_own(tmp_path: Path) -> None:
     assert case.name == f"scope {name}: float_ops <= 1".replace("\x01", "\ufffd")
     line = b"".join(report.pieces("github")).decode().splitlines()[0]
     assert line.startswith('::error title=scope a%3Ab%2Cc%25d<"&>]]>\x01%3A float_ops <= 1::80 is')
+
+
+def test_recorded_numbers_are_not_overwritten_by_a_report(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "b.toml").write_text("[model]\nparams = 99\n")
+    code, _, err = run("check b.toml graph --record --output=junit:outfile=b.lock")
+    assert (code, "b.lock is an input of this result and is not overwritten" in err) == (4, True)
+    assert "params = 25" in (tmp_path / "b.lock").read_text()
 
 
 def test_names_of_several_lines_stay_on_theirs(run: Run, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def run_check(request: Request) -> Outcome:
             progress("checking the budget")
             report = loaded.check(budget, steps, query.dims, record=record)
             report = replace(report, naming=naming(request))
-            inputs = [*loaded.inputs, budget.path]
+            inputs = [*loaded.inputs, budget.path, budget.lock_path]
             outcome = deliver(report, query.output, inputs, columns=stdout_columns())
     except TfprofError:
         print_notes(loading)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import operator
 import re
 from fractions import Fraction
-from math import inf
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tfprof.errors import UsageError, nearest
@@ -59,6 +58,7 @@ _BOUND: Final = re.compile(
     r"(?:(?P<number>(?:[0-9]{1,3}(?:,[0-9]{3}){1,9}|[0-9][0-9_]{0,30})(?:\.[0-9]{1,30})?"
     r"(?:e[+-]?[0-9]{1,2})?)\s*(?P<unit>[^\s0-9]*))?\s*"
 )
+_TOO_LARGE: Final = 1e30
 _EXAMPLES: Final = '"<= 4.1G", ">= 10" or "<= base + 5%"'
 
 
@@ -103,7 +103,7 @@ def written(metric: str, value: float) -> str:
 def bounds(metric: str, value: object) -> Iterator[Bound]:
     """The bounds that a budget sets for *metric*: a number, a text, or a list of these."""
     for one in value if isinstance(value, list) and value else [value]:
-        if isinstance(one, (int, float)) and not isinstance(one, bool) and 0 <= one < inf:
+        if isinstance(one, (int, float)) and not isinstance(one, bool) and 0 <= one < _TOO_LARGE:
             yield _bound(metric, f"{int(one):,}" if one == int(one) else str(one))
         elif isinstance(one, str):
             yield _bound(metric, one)

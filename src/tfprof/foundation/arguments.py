@@ -43,7 +43,10 @@ Options: TypeAlias = Mapping[str, Any] | Builder
 
 def shown(value: object) -> str:
     """A short repr of *value* on one line."""
-    return " ".join(_SHORT.repr(value).split())
+    try:
+        return " ".join(_SHORT.repr(value).split())
+    except ValueError:  # Python writes no number of more than 4,300 digits
+        return "a number of thousands of digits"
 
 
 def path(name: str, value: object) -> str:
