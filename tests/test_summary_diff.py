@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from collections import Counter
 from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
@@ -18,11 +19,13 @@ from tfprof.summary.build_summary import Numbers, Row
 from tfprof.summary.formula import Formula
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tfprof.results.loaded import Loaded
 
 PAIRS: Final = DATA / "pairs"
+PAIRS_OF_MODELS: Final = [
+    ("mlp", "mlp_renamed"), ("cnn", "cnn_short"), ("twin_v1", "twin_v2"),
+    ("release_2.16", "release_2.21"),
+]  # fmt: skip
 
 
 @cache
@@ -63,8 +66,9 @@ def test_a_ratio_of_formulas_holds_for_all_sizes_or_is_none() -> None:
 # --- rows ----------------------------------------------------------------------------------------
 
 
-def drawn(text: str) -> Iterator[Row]:
+def drawn(text: str) -> list[Row]:
     """Rows of "name parameters", each as deep as it is indented."""
+    rows: list[Row] = []
     above: list[int] = []
     for at, line in enumerate(filter(str.strip, text.splitlines())):
         name, count = line.split()
@@ -72,8 +76,10 @@ def drawn(text: str) -> Iterator[Row]:
         del above[depth:]
         zero = Formula()
         numbers = Numbers(None, int(count), 0, zero, zero, zero)
-        yield Row(name, name, above[-1] if above else None, depth + 1, False, numbers)  # noqa: FBT003
+        parent = above[-1] if above else None
+        rows.append(Row(name, name, parent, depth + 1, False, numbers))  # noqa: FBT003
         above.append(at)
+    return rows
 
 
 def test_rows_are_paired_by_the_names_around_them_and_ordered_by_change() -> None:
@@ -101,6 +107,45 @@ def test_rows_of_one_name_are_paired_in_order() -> None:
     rows = paired_rows(base, new, lambda p: p.base != p.new, lambda p: p.row.numbers.parameters)
     values = [(p.status, p.row.numbers.parameters) for p in rows]
     assert values == [("changed", 5), ("added", 6)]
+
+
+def test_rows_of_other_names_are_paired_if_no_row_has_their_name() -> None:
+    """Both b and q are alike c; the name of b is there, so c is new."""
+    base, new = drawn("a 1\n  x 1\nb 2\n  y 2\nq 3"), drawn("p 1\n  x 1\nb 4\n  z 2\nc 3")
+    alike = {0: 0, 2: 4, 3: 3, 4: 2}
+    rows = paired_rows(base, new, lambda p: p.base != p.new, lambda p: p.row.name, alike)
+    pairs = [tuple(side.name if side else "" for side in (p.base, p.new)) for p in rows]
+    assert pairs == [("b", "b"), ("y", "z"), ("", "c"), ("a", "p"), ("q", "")]
+
+
+@pytest.mark.parametrize("pair", PAIRS_OF_MODELS)
+def test_each_number_is_that_of_a_single_summary_in_both_directions(pair: tuple[str, str]) -> None:
+    sides = [load(name) for name in pair]
+    single = [
+        Counter((row["path"], row["parameters"], row["float_ops"]) for row in side.summary().rows)
+        for side in sides
+    ]
+    there, back = (a.diff(b, "summary").rows for a, b in (sides, sides[::-1]))
+    for rows, (base, new) in ((there, single), (back, single[::-1])):
+        for row in rows:
+            if row["status"] != "added":
+                assert any(
+                    key[1:] == (row["base_parameters"], row["base_float_ops"]) for key in base
+                )
+            if row["status"] != "removed":
+                assert (row["path"], row["new_parameters"], row["new_float_ops"]) in new
+    turned = {"added": "removed", "removed": "added"}
+    numbers = [
+        Counter(
+            (
+                turned.get(row["status"], "changed") if at else row["status"],
+                *(row[f"{side}_{name}"] for side in order for name in ("parameters", "float_ops")),
+            )
+            for row in rows
+        )
+        for at, (rows, order) in enumerate(((there, ("base", "new")), (back, ("new", "base"))))
+    ]
+    assert numbers[0] == numbers[1]
 
 
 # --- reports -------------------------------------------------------------------------------------

@@ -14,8 +14,7 @@ import numpy as np
 from tfprof.compare.diff import dims_by_side
 from tfprof.compare.match_nodes import match_nodes
 from tfprof.compare.noise import few_steps
-from tfprof.compare.renamed import renamed
-from tfprof.compare.summary_rows import Pair, count_unpaired, paired_rows
+from tfprof.compare.summary_rows import Pair, alike_rows, paired_rows
 from tfprof.errors import UsageError, check_known
 from tfprof.foundation import units
 from tfprof.foundation.arguments import whole_number
@@ -172,7 +171,8 @@ class SummaryDiffReport(Result):
         def differs(pair: Pair) -> bool:
             return any(not _of_pair(amount, pair).is_none for amount in self.amounts)
 
-        return paired_rows(self.base.rows, self.new.rows, differs, order)
+        alike = alike_rows(self.base, self.new, self.matches)
+        return paired_rows(self.base.rows, self.new.rows, differs, order, alike)
 
     def make_table(self) -> Table:
         """The rows as a Table, from which data formats are written."""
@@ -274,15 +274,9 @@ def summary_diff(base: Profile, new: Profile, options: Mapping[str, Any]) -> Sum
         check_known("the diff of a summary has no option", name, SUMMARY_OPTIONS)
     dims = Query.of({"dim": given.pop("dim", ())}).dims
     sort, most = given.pop("sort", ""), whole_number("rows", given.pop("rows", 0), least=0)
-    own, other_dims = dims_by_side(base, new, dims)
-    before, after = _summary(base, own, **given), _summary(new, other_dims, **given)
+    sides = zip((base, new), dims_by_side(base, new, dims), strict=True)
+    before, after = (_summary(side, own, **given) for side, own in sides)
     matches = match_nodes(base, new)
-    names = renamed(base, new, matches)
-    if names is not base:
-        # Where only some nodes of a layer are matched, the new names may tear it apart.
-        other = _summary(names, own, **given)
-        sides = [before, *([other] if other.total == before.total else [])]
-        before = min(sides, key=lambda side: count_unpaired(side.rows, after.rows))
     notes = own_notes(by_side(*([str(note) for note in side.notes] for side in (base, new))))
     on_noise = few_steps(len(base.steps), len(new.steps)) or _ON_NOISE
     return SummaryDiffReport(before, after, matches, notes, sort, most, on_noise)
