@@ -61,11 +61,6 @@ class _Change(NamedTuple):
     is_lower: tuple[bool, bool] = (False, False)
 
     @property
-    def sides(self) -> tuple[Formula | None, Formula | None]:
-        """The amount of base and that of new."""
-        return self.base, self.new
-
-    @property
     def difference(self) -> Formula | None:
         """New less base."""
         return None if self.base is None or self.new is None else self.new - self.base
@@ -132,12 +127,8 @@ class SummaryDiffReport(Result):
         """One line: the totals that changed, or that nothing did."""
         changed = [a for a in self.amounts if not self.totals[a.name].is_none]
         shown = [a for a in changed if a.name in self._shown and not a.yields] or changed
-        totals = [(amount, self.totals[amount.name]) for amount in shown]
-        if totals:
-            return ", ".join(
-                f"{amount.heading.lower()} {_sides(amount, total)} ({_written(amount, total)})"
-                for amount, total in totals
-            )
+        if shown:
+            return ", ".join(_written(amount, self.totals[amount.name]) for amount in shown)
         return "No total changed." if self._pairs else "No differences."
 
     @property
@@ -179,11 +170,8 @@ class SummaryDiffReport(Result):
         pairs = self._pairs[: self.most or None]
         hidden = len(self._pairs) - len(pairs)
         numbers = [column for amount in self._ordered for column in self._columns(amount, pairs)]
-        kinds = [pair.row.kind for pair in pairs]
-        names = [
-            f"{p.row.name} ({kind})" if kind else p.row.name
-            for p, kind in zip(pairs, kinds, strict=True)
-        ]
+        rows = [pair.row for pair in pairs]
+        names = [f"{row.name} ({row.kind})" if row.kind else row.name for row in rows]
         marks = [MARKS.get(pair.status, "") for pair in pairs]
         return Table(
             "",
@@ -192,11 +180,11 @@ class SummaryDiffReport(Result):
                 Column("row", "number", range(len(pairs)), placing=True),
                 Column("parent", "number", [pair.parent for pair in pairs], placing=True),
                 Column("depth", "number", [pair.depth for pair in pairs], placing=True),
-                Column("name", "text", [pair.row.name for pair in pairs], None, "Layer", names,
+                Column("name", "text", [row.name for row in rows], None, "Layer", names,
                        placing=True),
                 Column("status", "text", [p.status for p in pairs], texts=marks, placing=True),
-                Column("type", "text", kinds, placing=True),
-                Column("path", "text", [pair.row.path for pair in pairs], placing=True),
+                Column("type", "text", [row.kind for row in rows], placing=True),
+                Column("path", "text", [row.path for row in rows], placing=True),
                 *numbers,
                 incomplete_column(numbers),
             ),
@@ -234,11 +222,11 @@ class SummaryDiffReport(Result):
         name, heading = amount.name, amount.heading.lower()
         lower = np.array([change.is_lower for change in changes], np.bool_).reshape(-1, 2)
         for at, side in enumerate(("base", "new")):
-            values = [change.sides[at] for change in changes]
+            values = [(change.base, change.new)[at] for change in changes]
             yield Column(
                 f"{side}_{name}", "amount", list(map(plain_value, values)),
                 heading=f"{side} {heading}", texts=[_text(amount, value) for value in values],
-                total=_text(amount, total.sides[at]), total_lower=total.is_lower[at],
+                total=_text(amount, (total.base, total.new)[at]), total_lower=total.is_lower[at],
                 lower=lower[:, at], placing=not is_main, yields=not is_first,
             )  # fmt: skip
         unsure = lower[:, 0] | lower[:, 1]
@@ -332,25 +320,18 @@ def _signed(amount: Amount, value: Formula | None, *, is_unsure: bool = False) -
 
 
 def _percent(change: _Change) -> str:
-    text = (
-        units.UNKNOWN
-        if change.difference is None
-        else ""
-        if change.ratio is None
-        else units.change(change.ratio)
-    )
+    if change.difference is None:
+        return units.UNKNOWN
+    text = "" if change.ratio is None else units.change(change.ratio)
     return units.unsure(text) if change.is_unsure else text
 
 
 def _written(amount: Amount, change: _Change) -> str:
-    """The change in percent; of formulas that have none, the difference."""
+    """Both sides, and the change in percent; of formulas that have none, the difference."""
+    sides = zip((change.base, change.new), change.is_lower, strict=True)
+    texts = ((_text(amount, value), is_lower) for value, is_lower in sides)
+    both = " → ".join(units.at_least(text) if is_lower else text for text, is_lower in texts)
     signed = _signed(amount, change.difference, is_unsure=change.is_unsure)
-    return _percent(change) if change.ratio is not None else signed
-
-
-def _sides(amount: Amount, change: _Change) -> str:
-    texts = [_text(amount, value) for value in change.sides]
-    marked = (
-        units.at_least(t) if low else t for t, low in zip(texts, change.is_lower, strict=True)
+    return (
+        f"{amount.heading.lower()} {both} ({signed if change.ratio is None else _percent(change)})"
     )
-    return " → ".join(marked)

@@ -44,12 +44,7 @@ class Formula:
         return cls((), {(): Fraction(value)} if value else {})
 
     def __add__(self, other: Formula) -> Formula:
-        symbols = self.symbols or other.symbols
-        terms: dict[tuple[int, ...], Fraction] = {}
-        for powers, factor in (*self.terms.items(), *other.terms.items()):
-            wide = powers + (0,) * (len(symbols) - len(powers))
-            terms[wide] = terms.get(wide, Fraction(0)) + factor
-        return Formula(symbols, {powers: factor for powers, factor in terms.items() if factor})
+        return self - Formula(other.symbols, {at: -factor for at, factor in other.terms.items()})
 
     def __sub__(self, other: Formula) -> Formula:
         """The difference; the two may depend on different symbols."""
