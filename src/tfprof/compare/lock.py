@@ -87,9 +87,7 @@ def _numbers(
     tables[MODEL] = {"": tables[MODEL]}
     for table, rows in tables.items():
         for name, numbers in rows.items() if isinstance(rows, dict) else [("", None)]:
-            values: dict[str, Any] = (
-                dict(numbers) if isinstance(numbers, dict) else {_INCOMPLETE: None}
-            )
+            values: dict[str, Any] = {**numbers} if isinstance(numbers, dict) else {_INCOMPLETE: 0}
             lower = values.pop(_INCOMPLETE, [])
             are_numbers = all(type(v) in {int, float} and 0 <= v < inf for v in values.values())
             if not isinstance(lower, list) or not are_numbers:
