@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 GRAPH: Final = b"\n\x08\n\x01a\x12\x03Neg"
 OLD: Final = b"the old one\n"
 SEED: Final = 20_260_711
-MOMENTS: Final = amount(200, 10)
+MOMENTS: Final = amount(120, 8)
 TOLD_TO_END: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 SELECTED: Final = "--select=params,micros,bytes,float_ops,device"

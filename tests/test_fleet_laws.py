@@ -44,7 +44,7 @@ def test_every_statistic_has_an_expectation() -> None:
     assert OF_NUMPY.keys() == STATS.keys()
 
 
-@pytest.mark.parametrize("number", sampling.numbers(300, 4))
+@pytest.mark.parametrize("number", sampling.numbers(100, 3))
 def test_sums_are_those_of_one_profile_with_all_runs(number: int, tmp_path: Path) -> None:
     made = RandomFleet(number, tmp_path / "fleet")
     for view in VIEWS:
@@ -73,7 +73,7 @@ def outcome(loaded: Loaded | Fleet, view: str, options: dict[str, Any]) -> Any:
         return str(problem)
 
 
-@pytest.mark.parametrize("number", sampling.numbers(300, 4))
+@pytest.mark.parametrize("number", sampling.numbers(100, 3))
 def test_every_statistic_is_that_of_numpy(number: int, tmp_path: Path) -> None:
     made = RandomFleet(number, tmp_path / "fleet")
     ops = sorted({node.op for node in made.graph.node if node.op})

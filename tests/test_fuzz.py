@@ -99,7 +99,7 @@ def test_every_target_is_fuzzed() -> None:
 
 @pytest.mark.parametrize("whole", sampled([*RUNS], 1, "fuzzing"))
 def test_so_many_inputs_find_nothing(whole: int, tmp_path: Path) -> None:
-    runs = amount(whole, whole // 15)
+    runs = amount(whole, whole // 20)
     names = sampled(RUNS[whole], 1, "fuzzed")
     ran = fuzzed(*names, f"--runs={runs}", f"--seed={seed()}", "--findings", tmp_path)
     assert ran.returncode == 0, ran.stdout

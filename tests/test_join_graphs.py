@@ -30,7 +30,7 @@ def random_graph(rng: Random) -> Profile:
             continue  # a tiny graph looks like another file
 
 
-@pytest.mark.parametrize("number", sampling.numbers(300, 12))
+@pytest.mark.parametrize("number", sampling.numbers(150, 8))
 def test_an_added_node_is_that_of_its_own_graph(number: int) -> None:
     rng = Random(number)  # noqa: S311
     graphs = [random_graph(rng) for _ in range(rng.randrange(2, 4))]

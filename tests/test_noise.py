@@ -118,7 +118,8 @@ def test_10_percent_of_one_row_is_found_in_3_percent_of_noise() -> None:
         found += bool(stands_out[SLOWER])
         others += bool(np.delete(stands_out, SLOWER).any())
     assert found >= 0.95 * len(seeds)
-    assert others <= (0.05 * len(seeds) if sampling.is_whole() else 8)
+    # As many reports as above are needed for 5 %; of 200, chance alone may give more than 10.
+    assert others <= (0.08 * len(seeds) if sampling.is_whole() else 8)
 
 
 @pytest.mark.parametrize("steps", [(2, 2), (3, 3), (2, 20), (20, 3)], ids=str)

@@ -76,5 +76,5 @@ def test_a_file_with_wrong_bytes_is_read_or_refused() -> None:
             )
         return bytes(wrong)
 
-    tries = amount(500, 60)
+    tries = amount(300, 40)
     assert 0 < sum(readable(damaged()) for _ in range(tries)) < tries
