@@ -351,6 +351,17 @@ def test_the_command_shows_the_number(
             assert verdict.value in numbers(json.loads(out), verdict.name), command
 
 
+@pytest.mark.parametrize(("table", "name"), [("op", "Add"), ("scope", "a" + 14 * "/a")])
+def test_the_command_shows_what_is_deep_or_far_down(
+    table: str, name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    others = "".join(f"x{n} op=Op{n} us=9\ny{n} op=Op{n} us=9\n" for n in range(14))
+    model = loaded(f"{others}a{14 * '/a'}/b op=Add us=3", tmp_path)
+    (verdict,) = (report := model.check({table: {name: {"micros": "< 0"}}})).verdicts
+    assert cli.run(shlex.split(report.command(verdict))[1:]) == 0
+    assert "3us" in capfd.readouterr().out
+
+
 def test_the_command_shows_the_number_of_an_open_batch(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -41,6 +41,7 @@ _COLUMNS: Final = {
     UNCOUNTED: (),
 }
 _SIZED: Final = (FLOAT_OPS, MULTIPLY_ADDS, UNCOUNTED)  # open dimensions change these
+_EVERY_TYPE: Final = "--max_depth=10000"  # op view shows no more types than this
 _REST: Final = OTHER.decode()
 
 
@@ -162,7 +163,7 @@ def _words(verdict: Verdict) -> tuple[str, ...]:
     views = {
         MODEL: ("scope", "--max_depth=3"),
         SCOPE: ("scope", f"--start_name_regexes={regex}"),
-        OP: ("op", f"--show_name_regexes={regex}"),
+        OP: ("op", f"--show_name_regexes={regex}", _EVERY_TYPE),
         DEVICE: ("scope", f"--device_regexes={regex}", "--account_displayed_op_only"),
         LAYER: ("scope", f"--show_name_regexes=(.*/)?{regex}(/.*)?"),
     }
@@ -175,7 +176,7 @@ def _words(verdict: Verdict) -> tuple[str, ...]:
         depth = name.count("/") + 1 if table in {SCOPE, LAYER} else 1
         return ("summary", f"--depth={depth}", *_COLUMNS[metric])
     if table == DEVICE and metric == OCCURRENCE:
-        return ("op", views[DEVICE][1], f"--select={metric}", f"--order_by={metric}")
+        return ("op", views[DEVICE][1], _EVERY_TYPE, f"--select={metric}", f"--order_by={metric}")
     if table == DEVICE and metric not in FIELDS:
         metric = FLOAT_OPS  # which says how many of them are not counted
     if metric in FIELDS and (metric != OCCURRENCE or table == OP) and not name.endswith(_REST):
