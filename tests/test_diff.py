@@ -174,6 +174,8 @@ def test_times_of_a_side_without_runs_are_unknown() -> None:
     assert (row["base_micros"], row["difference_micros"], row["ratio_micros"]) == (None, None, None)
     whole = {"base": None, "new": 35, "difference": None, "ratio": None, "incomplete": True}
     assert report.totals["micros"] == whole
+    both = diff(without_run, without_run, select=["micros", "params"])
+    assert both.headline.startswith("No differences: micros ?, params 9 (unchanged)")
     texts = [str(note) for note in report.notes]
     assert "base has no runs: its micros are unknown" in texts
     report = diff(NEW, without_run, select=["bytes"])

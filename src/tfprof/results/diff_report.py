@@ -105,7 +105,9 @@ class DiffReport(Result):
         for side, lower in zip(("base", "new"), whole.diff.lower_bounds(metric), strict=True):
             text = units.UNKNOWN if total[side] is None else unit(total[side])
             texts.append(units.at_least(text) if lower[0] else text)
-        if total["base"] == total["new"]:
+        if total["base"] is total["new"] is None:
+            return f"{name} {units.UNKNOWN}"
+        if total["difference"] == 0:
             counted = ", as far as it is counted" if total["incomplete"] else ""
             return f"{name} {texts[1]} (unchanged{counted})"
         share = "new" if total["ratio"] is None else units.change(total["ratio"])
