@@ -34,17 +34,19 @@ from tfprof.results.diff_sentences import (
 from tfprof.results.report_table import query_options
 from tfprof.results.result import Result
 from tfprof.results.table import Column, Hidden, Table, incomplete_column
+from tfprof.summary.model_nodes import model_nodes
+from tfprof.summary.overview import model_parameters
 from tfprof.tables.fields import FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tfprof.compare.diff import Diff
     from tfprof.compare.resample import Intervals
 
 SCHEMA: Final = "tfprof.diff/1"
-_USUAL: Final = ("params", "float_ops", "micros")  # numbers of a headline, selected or not
-_QUICK: Final = 20_000  # nodes whose float operations are counted for a headline alone
+_USUAL: Final = ("float_ops", "micros")  # numbers of a headline, selected or not
+_QUICK: Final = 20_000  # nodes that are counted for a headline alone
 _ROWS: Final = {"op": "operation type", "code": "line of code"}
 
 
@@ -65,14 +67,7 @@ class DiffReport(Result):
             lower = [bool(column[0]) for column in diff.lower_bounds(metric)]
             numbers = zip(diff.total(metric), lower, strict=True)
             base, new = (int(column[0]) or (None if low else 0) for column, low in numbers)
-            known = base is not None and new is not None
-            totals[_name(metric)] = {
-                "base": base,
-                "new": new,
-                "difference": int(diff.difference(metric)[0]) if known else None,
-                "ratio": new / base if new is not None and base else None,
-                "incomplete": any(lower),
-            }
+            totals[_name(metric)] = _total(base, new, lower)
         return totals
 
     @cached_property
@@ -86,7 +81,8 @@ class DiffReport(Result):
         selected, whole = self.diff.metrics, self.whole.totals
         others = [name for name in _USUAL if name not in selected and name in whole]
         others = [name for name in others if whole[name]["base"] or whole[name]["new"]]
-        totals = ", ".join(map(self._headline, (*selected, *others)))
+        texts = [*map(self._headline, selected), self._parameters, *map(self._headline, others)]
+        totals = ", ".join(filter(None, texts))
         return totals if len(self) > 1 or "→" in totals else f"No differences: {totals}"
 
     @cached_property
@@ -95,25 +91,33 @@ class DiffReport(Result):
         diff, sides = self.diff, (self.diff.base, self.diff.new)
         others = [metric for metric in _USUAL if metric not in diff.metrics]
         others = [metric for metric in others if not any(lacks_runs(s, metric) for s in sides)]
-        if "float_ops" in others and max(len(side.profile) for side in sides) > _QUICK:
+        if "float_ops" in others and not self._is_quick:
             others.remove("float_ops")
         return DiffReport(whole_model(diff, (*diff.metrics, *others)))
 
+    @property
+    def _is_quick(self) -> bool:
+        return max(len(side.profile) for side in (self.diff.base, self.diff.new)) <= _QUICK
+
+    @property
+    def _parameters(self) -> str:
+        """What the headline says about the parameters of the model, counted as in its summary."""
+        if "params" in self.diff.metrics or not self._is_quick:
+            return ""
+        profiles = (self.diff.base_profile, self.diff.source)
+        held = [model_parameters(each, model_nodes(each), {}) for each in profiles]
+        lower = [bool(each.unknown.size) for each in held]
+        counts = [int(each.elements.sum()) for each in held]
+        base, new = (n or (None if low else 0) for n, low in zip(counts, lower, strict=True))
+        if not any(counts):
+            return ""
+        return _total_text("parameters", units.count, _total(base, new, lower), lower)
+
     def _headline(self, metric: str) -> str:
-        whole, name, unit = self.whole, _name(metric), _unit(metric)
-        total, texts = whole.totals[name], []
-        for side, lower in zip(("base", "new"), whole.diff.lower_bounds(metric), strict=True):
-            text = units.UNKNOWN if total[side] is None else unit(total[side])
-            texts.append(units.at_least(text) if lower[0] else text)
-        if total["base"] is total["new"] is None:
-            return f"{name} {units.UNKNOWN}"
-        if total["difference"] == 0:
-            counted = ", as far as it is counted" if total["incomplete"] else ""
-            return f"{name} {texts[1]} (unchanged{counted})"
-        share = "new" if total["ratio"] is None else units.change(total["ratio"])
-        share = units.unsure(share) if total["incomplete"] else share
-        share = units.UNKNOWN if total["difference"] is None else share
-        return f"{name} {' → '.join(texts)} ({share}{self._interval(metric)})"
+        whole, name = self.whole, _name(metric)
+        lower = [bool(column[0]) for column in whole.diff.lower_bounds(metric)]
+        interval = self._interval(metric)
+        return _total_text(name, _unit(metric), whole.totals[name], lower, interval)
 
     def _interval(self, metric: str) -> str:
         """What the headline says about the noise of a time."""
@@ -275,3 +279,37 @@ def _between(low: float, high: float, unit: units.Format) -> str:
 def _unit(metric: str) -> units.Format:
     unit = FIELDS[metric].unit if metric in FIELDS else None
     return unit or units.count
+
+
+def _total(base: int | None, new: int | None, lower: Sequence[bool]) -> dict[str, Any]:
+    """A total on both sides, its change, and whether all is counted."""
+    return {
+        "base": base,
+        "new": new,
+        "difference": new - base if base is not None and new is not None else None,
+        "ratio": new / base if new is not None and base else None,
+        "incomplete": any(lower),
+    }
+
+
+def _total_text(
+    name: str,
+    unit: units.Format,
+    total: Mapping[str, Any],
+    lower: Sequence[bool],
+    interval: str = "",
+) -> str:
+    """A total as the headline has it."""
+    texts = []
+    for side, is_lower in zip(("base", "new"), lower, strict=True):
+        text = units.UNKNOWN if total[side] is None else unit(total[side])
+        texts.append(units.at_least(text) if is_lower else text)
+    if total["base"] is total["new"] is None:
+        return f"{name} {units.UNKNOWN}"
+    if total["difference"] == 0:
+        counted = ", as far as it is counted" if total["incomplete"] else ""
+        return f"{name} {texts[1]} (unchanged{counted})"
+    share = "new" if total["ratio"] is None else units.change(total["ratio"])
+    share = units.unsure(share) if total["incomplete"] else share
+    share = units.UNKNOWN if total["difference"] is None else share
+    return f"{name} {' → '.join(texts)} ({share}{interval})"
