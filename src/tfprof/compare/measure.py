@@ -97,8 +97,9 @@ class Measures:
             raise UsageError(f"the files name no {table}")
         if not fits.any():
             known = Strings.concat([group.names, group.aliases or _strings([])])
-            near = no_type(pattern, known) if table == OP else no_name(pattern, known, table)
-            raise UsageError(near)
+            if table == OP:
+                raise UsageError(no_type(pattern, known))
+            raise UsageError(no_name(pattern, known, table, list_known=table == DEVICE))
         rows = np.flatnonzero(fits)
         names = (name.decode("utf-8", "replace") for name in group.names.take(rows))
         return list(zip(names, rows.tolist(), strict=True))

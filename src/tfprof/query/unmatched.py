@@ -46,8 +46,11 @@ def unmatched(profile: Profile, drawing: Drawing, query: Query) -> Iterator[str]
             yield from (no_name(one, devices, "device") for one in query.devices[:_MOST])
 
 
-def no_name(pattern: str, names: Strings, noun: str = "name") -> str:
-    """The sentence that no name matches *pattern*, with a regex that does, or a name near it."""
+def no_name(pattern: str, names: Strings, noun: str = "name", *, list_known: bool = False) -> str:
+    """The sentence that no name matches *pattern*, with a regex that does, or a name near it.
+
+    With *list_known*, it lists some names where none is near.
+    """
     sentence = f"no {noun} matches {pattern!r}"
     plain = pattern.strip("^$")
     around = f".*({plain}).*" if "|" in plain else f".*{plain}.*"
@@ -57,7 +60,7 @@ def no_name(pattern: str, names: Strings, noun: str = "name") -> str:
                 return f"{sentence} (a regex matches the whole name): try {candidate!r}"
     some = islice(filter(None, names), _MOST_COMPARED)
     known = [name.decode("utf-8", "replace") for name in some]
-    there = _there(known) if noun == "device" and known else ""  # there are few of them
+    there = _there(known) if list_known and known else ""
     return sentence + (nearest(pattern, known) or there)
 
 
