@@ -35,7 +35,7 @@ def differences(oracle: Oracle, case: Case) -> list[str]:
     return found
 
 
-@batches(2_000, 50, 50)
+@batches(1_200, 50, 50)
 @pytest.mark.parametrize("view", VIEWS)
 def test_random_cases_agree(oracle: Oracle, view: str, numbers: Sequence[int]) -> None:
     agree(numbers, lambda n: make_case(n, view), lambda case: differences(oracle, case))

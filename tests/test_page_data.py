@@ -73,7 +73,7 @@ def test_large_files(name: str, tmp_path: Path) -> None:
     check([tfprof.load(**FILES[name]).profile], tmp_path)
 
 
-@batches(2_000, 12, 100)
+@batches(600, 12, 50)
 def test_random_profiles(numbers: list[int], tmp_path: Path) -> None:
     check([load(make_case(number, "code")) for number in numbers], tmp_path)
 

@@ -140,7 +140,7 @@ def test_totals_stay(files: str, most: int, exact: tuple[str, ...], tmp_path: Pa
     check_totals(profile, found, exact)
 
 
-@batches(1_000, 6, 50)
+@batches(400, 6, 50)
 def test_totals_of_random_profiles_stay(numbers: list[int], tmp_path: Path) -> None:
     profiles = [load(make_case(number, "code")) for number in numbers]
     with raised_limits(page_nodes=4):

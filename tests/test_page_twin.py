@@ -197,7 +197,7 @@ def test_files(page: Twin, name: str) -> None:
     assert_same_answers(page, loaded_from(name), sampling.rng(name), sampling.amount(60, 5))
 
 
-@batches(400, 6, 6)
+@batches(200, 6, 10)
 def test_random_profiles(page: Twin, numbers: list[int]) -> None:
     for number in numbers:
         rng = random.Random(number)  # noqa: S311 - repeatable, not secret
