@@ -6,47 +6,31 @@ import re
 import shlex
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 import yaml
 
 import tfprof
+from document import Document
 from test_pytest_plugin import run_pytest
 from tfprof import cli
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.xdist_group("keras_fit")  # one worker runs the example
 
 ROOT: Final = Path(__file__).parents[1]
-PAGE: Final = ROOT / "docs" / "check.md"
-TEXT: Final = PAGE.read_text(encoding="utf-8")
-BROKEN: Final = "exit code 1"  # what a comment behind a command says
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
+PAGE: Final = Document("check.md")
 
 
 def toml_files() -> dict[str, str]:
     """The files of the page by the names in their first lines."""
-    parts = (block.partition("\n") for block in blocks("toml"))
+    parts = (block.partition("\n") for block in PAGE.blocks("toml"))
     return {head.removeprefix("# "): text for head, _, text in parts}
 
 
 def yaml_file(name: str) -> Any:
-    (text,) = (block for block in blocks("yaml") if block.startswith(f"# {name}\n"))
+    (text,) = (block for block in PAGE.blocks("yaml") if block.startswith(f"# {name}\n"))
     return yaml.safe_load(text)
-
-
-def shown() -> Iterator[tuple[str, str]]:
-    """The commands in the blocks, each with the output below it, if there is any."""
-    for block in blocks("console"):
-        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, output = part.partition("\n")
-            yield command, output.strip("\n")
 
 
 @pytest.fixture
@@ -65,19 +49,8 @@ def test_commands_print_what_the_page_shows(
     capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
 ) -> None:
     """In the order of the page: what one writes, the next may read."""
-    text = TEXT
-    for command, output in shown():
-        program, *words = shlex.split(command, comments=True)
-        assert program == "tfprof"
-        assert cli.run(words) == (BROKEN in command), command
-        printed = capsys.readouterr().out.strip("\n")
-        if request.config.option.update:
-            old = f"{command}\n{output}\n" if output else f"{command}\n"
-            text = text.replace(old, f"{command}\n{printed}\n")
-        elif output:
-            assert printed == output, command
-    if text != TEXT:
-        PAGE.write_text(text, encoding="utf-8")
+    for command, output in PAGE.commands():
+        PAGE.run(command, output, capsys, request)
     comment, _, recorded = Path("guard.lock").read_text(encoding="utf-8").partition("\n")
     assert comment.startswith("# ")
     assert recorded == toml_files()["guard.lock"]
@@ -111,7 +84,7 @@ def test_the_hook_of_pre_commit_works(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_the_tests_pass(here: Path) -> None:
-    (tests,) = (block for block in blocks("python") if block.startswith("def test_"))
+    (tests,) = (block for block in PAGE.blocks("python") if block.startswith("def test_"))
     program = f"def build_model():\n    return 'model.keras'\n\n\n{tests}"
     (here / "test_model.py").write_text(program, encoding="utf-8")
     ran = run_pytest(here)
@@ -121,5 +94,5 @@ def test_the_tests_pass(here: Path) -> None:
 
 @pytest.mark.usefixtures("here")
 def test_the_program_runs() -> None:
-    (program,) = (block for block in blocks("python") if not block.startswith("def test_"))
+    (program,) = (block for block in PAGE.blocks("python") if not block.startswith("def test_"))
     exec(program, {"tfprof": tfprof})  # noqa: S102 - it is ours

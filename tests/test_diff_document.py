@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import doctest
 import re
-import shlex
 import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from document import Document
 from profiles import DATA
 from tfprof import cli
 from tfprof.tables.commands import COMMANDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pathlib import Path
 
-PAGE: Final = Path(__file__).parents[1] / "docs" / "diff.md"
-TEXT: Final = PAGE.read_text(encoding="utf-8")
+PAGE: Final = Document("diff.md")
 FOLDERS: Final = {"old": "cnn", "new": "cnn_short", "old_log": "mlp", "log": "mlp_wide"}
 
 
@@ -31,37 +29,20 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def shown() -> Iterator[tuple[str, str]]:
-    """The commands in the blocks, each with the output below it, if there is any."""
-    for block in re.findall(r"```console\n(.*?)```", TEXT, re.DOTALL):
-        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, output = part.partition("\n")
-            yield command, output.strip("\n")
-
-
 @pytest.mark.usefixtures("here")
-@pytest.mark.parametrize(("command", "output"), [pytest.param(*one, id=one[0]) for one in shown()])
+@pytest.mark.parametrize(("command", "output"), PAGE.commands())
 def test_a_command_prints_what_the_page_shows(
     command: str,
     output: str,
     capsys: pytest.CaptureFixture[str],
     request: pytest.FixtureRequest,
 ) -> None:
-    program, *words = shlex.split(command)
-    assert (program, cli.run(words)) == ("tfprof", 0)
-    printed = capsys.readouterr().out.strip("\n")
-    if output and request.config.option.update:
-        text = PAGE.read_text(encoding="utf-8").replace(
-            f"{command}\n{output}\n", f"{command}\n{printed}\n"
-        )
-        PAGE.write_text(text, encoding="utf-8")
-    else:
-        assert printed == (output or printed) != ""
+    PAGE.run(command, output, capsys, request)
 
 
 @pytest.mark.usefixtures("here")
 def test_the_program_of_the_page_runs() -> None:
-    result = doctest.testfile(str(PAGE), module_relative=False)
+    result = doctest.testfile(str(PAGE.path), module_relative=False)
     assert (result.attempted, result.failed) == (7, 0)
 
 
@@ -70,6 +51,6 @@ def test_the_program_of_the_page_runs() -> None:
 def test_the_page_names_every_column(view: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["diff", "old_log", "log", f"--view={view}", "--format=csv"]) == 0
     columns = capsys.readouterr().out.splitlines()[0].split(",")
-    named = re.findall(r"`(\w+)`", TEXT.partition("## Columns of the data")[2])
+    named = re.findall(r"`(\w+)`", PAGE.text.partition("## Columns of the data")[2])
     patterns = [name.replace("METRIC", r"\w+") for name in named]
     assert not [name for name in columns if not any(re.fullmatch(p, name) for p in patterns)]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import doctest
 import re
-import shlex
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from document import Document
 from fleet_engine import HereEngine
 from tfprof import cli
 from tfprof.fleet.gather import gather
@@ -20,11 +20,10 @@ from tfprof.tables.commands import COMMANDS, options_shown
 from tfprof.tables.formats import GRAPH, OP_LOG
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 ROOT: Final = Path(__file__).parents[1]
-PAGE: Final = ROOT / "docs" / "fleet.md"
-TEXT: Final = PAGE.read_text(encoding="utf-8")
+PAGE: Final = Document("fleet.md")
 
 
 @pytest.fixture(scope="module")
@@ -43,32 +42,15 @@ def here(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tfprof.cli.fleet.Engine", lambda *_: HereEngine())
 
 
-def shown() -> Iterator[tuple[str, str]]:
-    """The commands in the blocks, each with the output below it, if there is any."""
-    for block in re.findall(r"```console\n(.*?)```", TEXT, re.DOTALL):
-        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, output = part.partition("\n")
-            yield command, output.strip("\n")
-
-
 @pytest.mark.usefixtures("here")
-@pytest.mark.parametrize(("command", "output"), [pytest.param(*one, id=one[0]) for one in shown()])
+@pytest.mark.parametrize(("command", "output"), PAGE.commands())
 def test_a_command_prints_what_the_page_shows(
     command: str,
     output: str,
     capsys: pytest.CaptureFixture[str],
     request: pytest.FixtureRequest,
 ) -> None:
-    program, *words = shlex.split(command, comments=True)
-    assert program == "tfprof"
-    assert cli.run(words) == 0, capsys.readouterr().err
-    printed = capsys.readouterr().out.strip("\n")
-    if output and request.config.option.update:
-        text = PAGE.read_text(encoding="utf-8")
-        text = text.replace(f"{command}\n{output}\n", f"{command}\n{printed}\n")
-        PAGE.write_text(text, encoding="utf-8")
-    elif output:
-        assert printed == output
+    PAGE.run(command, output, capsys, request)
 
 
 @pytest.mark.usefixtures("here")
@@ -87,20 +69,20 @@ def test_a_fleet_without_a_command_is_answered_by_workers(
 
 @pytest.mark.usefixtures("here")
 def test_questions_in_sql_have_the_answers_of_the_page() -> None:
-    result = doctest.testfile(str(PAGE), module_relative=False)
+    result = doctest.testfile(str(PAGE.path), module_relative=False)
     assert result.attempted >= 8
     assert result.failed == 0
 
 
 @pytest.mark.parametrize(("table", "columns"), [("rows", ROWS), ("steps", STEPS), ("nodes", NODES)])
 def test_the_page_says_what_every_column_means(table: str, columns: Mapping[str, str]) -> None:
-    section = TEXT.partition(f"| `{table}` | |\n|---|---|\n")[2].partition("\n\n")[0]
+    section = PAGE.text.partition(f"| `{table}` | |\n|---|---|\n")[2].partition("\n\n")[0]
     named = [name for line in section.splitlines() for name in re.findall(r"`(\w+)`", line[:150])]
     assert set(columns) <= set(named)
 
 
 def test_the_page_lists_the_options_of_the_command() -> None:
-    section = TEXT.partition("| option | meaning |")[2].partition("###")[0]
+    section = PAGE.text.partition("| option | meaning |")[2].partition("###")[0]
     own = {option.name for option in options_shown(COMMANDS["fleet"])} - {OUTFILE.name}
     listed = set(re.findall(r"--(\w+)", section))
     assert listed == own | {GRAPH.name, OP_LOG.name}

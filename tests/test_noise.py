@@ -315,7 +315,7 @@ def test_a_sentence_says_what_is_known(
 
 @pytest.mark.parametrize(
     ("steps", "words"),
-    [(1, "noise is unknown: base has 1 step, new has 1"), (5, "times of layers have no interval")],
+    [(1, "noise is unknown: base has 1 step, new has 1"), (5, "layers have no intervals")],
 )
 def test_a_summary_says_that_it_knows_no_noise(steps: int, words: str) -> None:
     drawing = "a op=MatMul out=2x3 us={} < w\nw op=VariableV2 params=2x3"

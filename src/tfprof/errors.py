@@ -7,7 +7,7 @@
     └── OutputError            4   the result could not be written completely
         └── ClosedPipeError  141   its reader has gone, as in `| head`; ends without a message
 
-Of what is no error of ours, a broken budget has 1 and a lack of memory 5.
+Two exit codes belong to no class: 1 means a broken budget, 5 means out of memory.
 
 An error is raised where the problem is detected and printed once, by the command line, as one
 sentence.

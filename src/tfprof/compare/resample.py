@@ -28,7 +28,8 @@ LEAST: Final = 4  # steps of each side; fewer can be dealt out in too few ways
 _INDEPENDENT: Final = 3  # steps of each side that drift has to leave
 _CHANCE: Final = 0.03  # of 5 % that are promised: 1,000 reports are to keep the promise, too
 _RESAMPLES, _FEWEST, _PRODUCTS = 1000, 200, 500_000_000  # fewer resamples for very many rows
-_SMALL, _WIDTH = 262_144, 64  # BLAS multiplies what is no larger in one thread, by columns
+# Matrix products up to _SMALL numbers, _WIDTH columns at a time: BLAS uses one thread for these.
+_SMALL, _WIDTH = 262_144, 64
 _TICK: Final = 1 / 12  # the variance of what whole microseconds leave out
 # Student's t at 97.5 % for these degrees of freedom.
 _FREEDOM: Final = np.array([1e9, 30, 10, 6, 4, 3, 2, 1])

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from tfprof.model import Note, Profile
     from tfprof.summary.build_summary import Numbers, Summary
 
+_ON_NOISE: Final = "layers have no intervals: --view=scope shows which times stand out from noise"
 # The amounts whose change decides the order of rows, the first that differs.
-_ON_NOISE: Final = "times of layers have no interval: --view=scope tells change from noise"
 _FIRST: Final = ("float_ops", "parameters", "micros", "multiply_adds")
 _DATA_ONLY: Final = "flops_per_second"  # follows from others
 _PARTS: Final = ("trainable", "non_trainable")  # of the parameters
