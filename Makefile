@@ -8,16 +8,18 @@ WORKERS ?= auto
 RUNS ?= 200000
 # Node from PyPI runs ESLint and TypeScript from npm.
 NODE = $(BIN)/python tests/tools/node.py
-PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+# Tests start Python many times; without bytecode, each start compiles tfprof anew.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all lint types bench growth fuzz schema clean
+.PHONY: demo test test-all lint types bench growth fuzz fuzz-kernels schema clean
 
 # --- for users ---------------------------------------------------------------------------------
 
 demo: $(VENV)/.installed  ## install tfprof and profile the bundled ResNet
 	@$(BIN)/tfprof demo
 
-$(VENV)/.installed: pyproject.toml
+$(VENV)/.installed: pyproject.toml hatch_build.py src/tfprof/kernels/_core.c
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	@touch $@
@@ -40,7 +42,7 @@ types: $(VENV)/.installed-test
 	$(BIN)/mypy
 	$(NODE) tsc -p tests/javascript
 
-$(VENV)/.installed-test: pyproject.toml tests/javascript/package-lock.json
+$(VENV)/.installed-test: pyproject.toml hatch_build.py src/tfprof/kernels/_core.c tests/javascript/package-lock.json
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
 	@# It asks for the package tensorflow, which tensorflow-cpu stands for here.
@@ -56,6 +58,9 @@ growth: $(VENV)/.installed-test  ## what takes more than its share when inputs o
 
 fuzz: $(VENV)/.installed-test  ## hostile bytes for every reader; RUNS=1000 ARGS="graph run" is shorter
 	$(BIN)/python -m fuzz.run --runs $(RUNS) $(ARGS)
+
+fuzz-kernels: $(VENV)/.installed-test  ## the compiled kernels under sanitizers: 2 million executions
+	$(BIN)/python -m fuzz.kernels $(ARGS)
 
 schema: $(VENV)/.installed-test  ## rebuild the descriptor set from the .proto files
 	$(BIN)/python -m tfprof.wire.schema.build

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tempfile
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,9 @@ from inputs import HERE, PRINTED
 from queries import COLD, COLD_REGEXES, flags
 from rows import Row, take_turns
 from worker import timed
+
+# Writes the entry before the command ends; otherwise a process of its own does so afterwards.
+_AT_ONCE = "import os; del os.fork; from tfprof.__main__ import main; main()"
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +37,21 @@ def cold(inputs: Inputs, plan: Plan) -> Iterator[Row]:
         often = plan.of("slow", view)
         yield _report(inputs, f"cold {view}, regexes", COLD_REGEXES, view, often)
     yield _report(inputs, "cold scope, text graph", COLD, "scope", plan.of("slow"), graph=PRINTED)
+    for view in COLD.views:
+        yield _again(inputs, view, plan.of("cold", view))
+
+
+def _again(inputs: Inputs, view: str, often: Often) -> Row:
+    """A report of files that were asked for the same before: the cache has them."""
+    outs = inputs.outs(f"again {view}")
+    with tempfile.TemporaryDirectory(dir=inputs.answers) as cache:
+        files = inputs.files()
+        ours = _our_command(files, COLD, view, outs[0])
+        timed([sys.executable, "-c", _AT_ONCE, *ours[3:]], TFPROF_CACHE=cache)
+        asked = partial(timed, ours, TFPROF_CACHE=cache)
+        original = _their_command(files, COLD, view, outs[1])
+        turns = take_turns(asked, partial(timed, original), often)
+    return Row("cold", f"again {view}", inputs.size, turns, compared(*outs, view, often))
 
 
 def _report(  # noqa: PLR0913 - a command has this many sides
@@ -42,7 +61,11 @@ def _report(  # noqa: PLR0913 - a command has this many sides
     files = inputs.files(graph)
     ours = _our_command(files, case, view, outs[0])
     original = _their_command(files, case, view, outs[1])
-    turns = take_turns(partial(timed, ours), partial(timed, original), often)
+    numpy = None
+    if case is COLD and graph == "graph.pb":
+        without = _our_command(files, case, view, outs[0].with_suffix(".onumpy"))
+        numpy = partial(timed, without, TFPROF_CORE="numpy")
+    turns = take_turns(partial(timed, ours), partial(timed, original), often, numpy)
     return Row("cold", name, inputs.size, turns, compared(*outs, view, often))
 
 

@@ -54,7 +54,7 @@ def inputs(out: Path, size: Size, most_steps: int = 1) -> Inputs:
     one = most_steps == 1
     name = Size(size.nodes, most_steps).label.replace(" × ", "x")
     folder = out / "data" / name
-    stamp, made_by = folder / "made_by", _digest(HERE / part for part in _GENERATOR)
+    stamp, made_by = folder / "made_by", digest(HERE / part for part in _GENERATOR)
     if not stamp.exists() or stamp.read_text() != made_by:
         sys.stderr.write(f"generating {name}\n")
         _generate(folder, [str(size.nodes), "--text" if one else f"--steps={most_steps}"])
@@ -70,5 +70,6 @@ def _generate(folder: Path, arguments: list[str]) -> None:
     fresh.rename(folder)
 
 
-def _digest(files: Iterable[Path]) -> str:
+def digest(files: Iterable[Path]) -> str:
+    """A hash of the files that make an input."""
     return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()

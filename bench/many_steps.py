@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from compare import compared
 from inputs import inputs
 from plan import plan
-from rows import Row, Size, take_turns
-from warm import loading, workers
+from rows import Row, Size
+from warm import loaded, workers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ def many_steps(out: Path, repeat: int) -> Iterator[Row]:
         often = plan(NODES, repeat).slow
         outs = given.outs("steps")
         with workers() as pair:
-            turns = take_turns(*loading(pair, given.files(), outs), often)
+            turns = loaded(pair, given.files(), outs, often)
         answer = compared(*outs, "scope", often)
         yield Row("steps", _LOADED, given.size, turns.each(lambda turn: turn[0]), answer)
         first = turns.each(lambda turn: turn[1])

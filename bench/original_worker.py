@@ -12,11 +12,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-import tensorflow as tf
 from google.protobuf import text_format
-from tensorflow.core.profiler.tfprof_options_pb2 import OptionsProto
-from tensorflow.python.util import _pywrap_tfprof as native
 
+from plain_tensorflow import OptionsProto, native, tf
 from worker import serve
 
 _UNSET: dict[str, Any] = {

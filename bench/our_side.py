@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import tfprof.read.text  # noqa: F401 - the other side has its parser of text at hand, too
+import tfprof.io.open_files
+import tfprof.read.add_files
+import tfprof.read.columnar
+import tfprof.read.hlo
+import tfprof.read.loading
+import tfprof.read.read_files
+import tfprof.read.saved_model
+import tfprof.read.text  # noqa: F401 - the other side has all of its readers at hand, too
 from tfprof.api import load as read
 from tfprof.query.query import Query
 from tfprof.results.result import deliver
 from worker import serve
 
+_EAGER = b"_eager/"  # what ran outside functions
 _loaded: dict[str, Any] = {}
 
 
@@ -21,6 +31,15 @@ def load(graph: str, run_metas: list[str], op_log: str) -> float:
     start = time.perf_counter()
     _loaded["profile"] = read(graph, run_metas, op_log or None)
     return time.perf_counter() - start
+
+
+def load_counted(graph: str, out: str) -> float:
+    """Load a graph; then write how many nodes it has."""
+    start = time.perf_counter()
+    loaded = read(graph)
+    seconds = time.perf_counter() - start
+    Path(out).write_text(f"{len(loaded)} nodes\n")
+    return seconds
 
 
 def convert(out: str) -> float:
@@ -65,10 +84,26 @@ def totals(base: dict[str, Any], new: dict[str, Any], view: str, out: str) -> fl
     return time.perf_counter() - start
 
 
+def trace_op(path: str, out: str) -> float:
+    """Load a trace and print its op view; then write the self time of each type in all steps."""
+    start = time.perf_counter()
+    loaded = read(trace=path)
+    b"".join(loaded.report("op", Query()).pieces("text"))
+    seconds = time.perf_counter() - start
+    micros: Counter[str] = Counter()
+    profile = loaded.profile
+    took: Any = sum(profile.values("micros", step.number) for step in profile.steps)
+    for name, kind, own in zip(profile.nodes.name, profile.nodes.op, took, strict=True):
+        if not name.startswith(_EAGER):
+            micros[profile.types[int(kind)].decode()] += int(own)
+    Path(out).write_text(json.dumps(micros))
+    return seconds
+
+
 def _read(files: dict[str, Any]) -> Any:
     return read(files["graph"], files["run_metas"], files["op_log"])
 
 
 if __name__ == "__main__":
-    named = (load, convert, load_converted, query, diff, totals)
+    named = (load, load_counted, convert, load_converted, query, diff, totals, trace_op)
     serve({command.__name__: command for command in named})

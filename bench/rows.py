@@ -6,19 +6,20 @@ own turns; the row then says so and the run goes on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from worker import Measure, WorkerError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from plan import Often
 
 T = TypeVar("T")
 
 OURS_ONLY = "ours only"
+NUMPY = ", NumPy core"
 _COUNTS = "same"  # how the verdict of a row that counts begins
 
 
@@ -46,10 +47,14 @@ class Turns(Generic[T]):
     ours: list[T]
     original: list[T]
     trouble: str = ""
+    numpy: list[T] = field(default_factory=list)  # ours, without the compiled core
 
     def each(self, pick: Callable[[T], Measure]) -> Turns[Measure]:
         """One of several things measured in each turn."""
-        return Turns([*map(pick, self.ours)], [*map(pick, self.original)], self.trouble)
+        ours, original, numpy = (
+            [*map(pick, side)] for side in (self.ours, self.original, self.numpy)
+        )
+        return Turns(ours, original, self.trouble, numpy)
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,13 @@ class Row:
     turns: Turns[Measure]
     answer: str
     memory: bool = True
+
+    def cores(self) -> Iterator[Row]:
+        """The row itself, and where the NumPy core was measured as well, its row."""
+        yield self
+        if self.turns.numpy:
+            turns = Turns(self.turns.numpy, self.turns.original, self.turns.trouble)
+            yield replace(self, name=self.name + NUMPY, turns=turns)
 
     @property
     def verdict(self) -> str:
@@ -87,10 +99,17 @@ def short(nodes: int) -> str:
     return str(nodes)
 
 
-def take_turns(ours: Callable[[], T], original: Callable[[], T], often: Often) -> Turns[T]:
-    """Ours, the original, ours, … until each had its number of turns."""
-    sides = ((ours, often.ours, "ours"), (original, often.original, "original"))
-    turns: tuple[list[T], list[T]] = ([], [])
+def take_turns(
+    ours: Callable[[], T],
+    original: Callable[[], T],
+    often: Often,
+    numpy: Callable[[], T] | None = None,
+) -> Turns[T]:
+    """Ours, the original, ours, … until each had its turns; *numpy* as often as the original."""
+    sides = [(ours, often.ours, "ours"), (original, often.original, "original")]
+    if numpy is not None:
+        sides.append((numpy, max(1, often.original), "NumPy core"))
+    turns: list[list[T]] = [[] for _ in sides]
     troubles: dict[str, str] = {}
     for turn in range(max(often)):
         for taken, (call, wanted, side) in zip(turns, sides, strict=True):
@@ -99,4 +118,5 @@ def take_turns(ours: Callable[[], T], original: Callable[[], T], often: Often) -
                     taken.append(call())
                 except WorkerError as error:
                     troubles[side] = f"{side}: {error}"
-    return Turns(*turns, "; ".join(troubles.values()))
+    numpy_turns = turns[2] if numpy is not None else []
+    return Turns(turns[0], turns[1], "; ".join(troubles.values()), numpy_turns)

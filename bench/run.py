@@ -24,10 +24,13 @@ from machine import described
 from many_steps import NODES, many_steps
 from page import pages
 from plan import plan
+from programs import programs
 from publish import publish
 from rows import Row, Size, Turns, short
 from table import PHASES, said, tables
 from texts import texts
+from trace_rows import CASES, traces
+from trace_rows import FULL as LONG_TRACES
 from warm import loads_and_questions
 from worker import WorkerError
 
@@ -44,19 +47,31 @@ def size(word: str) -> int:
     return int(word.rstrip("kKmM")) * scale
 
 
-def measure(out: Path, nodes: int, repeat: int, only: set[str]) -> Iterator[Row]:
-    """All rows of a size; fleets are large where the largest size is asked for."""
+_APART = {"events", "fleet", "trace"}
+
+
+def apart(out: Path, nodes: int, repeat: int, only: set[str]) -> Iterator[Row]:
+    """What has inputs of its own; they are larger where the largest size is asked for."""
     if "events" in only and nodes == NODES:
         yield from event_files(out, repeat)
     if "fleet" in only and nodes in {NODES, _FULL}:
         yield from fleets(out, FULL if nodes == _FULL else Fleets())
-    if only <= {"events", "fleet"}:
+    if "trace" in only and nodes in {NODES, _FULL}:
+        yield from traces(out, LONG_TRACES if nodes == _FULL else CASES, repeat)
+
+
+def measure(out: Path, nodes: int, repeat: int, only: set[str]) -> Iterator[Row]:
+    """All rows of a size."""
+    yield from apart(out, nodes, repeat, only)
+    if only <= _APART:
         return
     given, often = inputs(out, Size(nodes)), plan(nodes, repeat)
     if "cold" in only:
         yield from cold(given, often)
     if only & {"load", "query", "chart"}:
         yield from loads_and_questions(given, often, only)
+    if "load" in only:
+        yield from programs(given, often)
     if "text" in only:
         yield from texts(given, often)
     if "page" in only:
@@ -109,10 +124,11 @@ def main() -> int:
     rows: list[Row] = []
     text, start = "", time.monotonic()
     for nodes in sorted(asked.sizes):
-        for row in measured(out, nodes, asked.repeat, asked.only):
+        for measured_row in measured(out, nodes, asked.repeat, asked.only):
             passed = time.monotonic() - start
-            sys.stderr.write(f"{passed:5.0f} s  {said(row)}\n")
-            rows.append(row)
+            for row in measured_row.cores():
+                sys.stderr.write(f"{passed:5.0f} s  {said(row)}\n")
+                rows.append(row)
             text = report(rows, passed)
             (out / "table.md").write_text(text, encoding="utf-8")  # what there is so far
     sys.stdout.write(text)

@@ -21,7 +21,7 @@ COMMANDS = {
     "tfprof --help": ["-m", "tfprof", "--help"],
     "a small report": ["-m", "tfprof", "scope", str(SMALL)],
     "tfprof demo": ["-m", "tfprof", "demo"],
-    "import tensorflow": ["-c", "import tensorflow"],
+    "import tensorflow": [str(Path(__file__).with_name("plain_tensorflow.py"))],
 }
 
 

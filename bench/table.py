@@ -26,6 +26,7 @@ _TITLES = {
     "steps": "Loading many steps",
     "diff": "What changed between two profiles; the original is one load of ours",
     "events": "Loading event files; nodes are their images or scalars",
+    "trace": "Op view of a trace of TensorFlow 2; the original is XProf, nodes are executions",
     "fleet": "Fleets, nodes × worker steps; the original is what stands after the slash",
     "page": "A page in Chromium; the original is the limit, and MB the size of a file",
 }
@@ -35,6 +36,7 @@ _HEAD = (
     "ours MB", "original MB", "ratio", "target", "growth ours", "growth original", "answers",
 )  # fmt: skip
 _WIDE = 80
+_FEWEST = 2  # runs that have a spread
 
 
 def tables(rows: list[Row]) -> str:
@@ -75,7 +77,8 @@ def _cells(row: Row, before: Row | None) -> Iterator[str]:
     yield row.name
     yield row.size.label
     yield _runs(row)
-    yield from (_number(side, "{:.4f}") for side in seconds)
+    for side, measures in zip(seconds, (row.turns.ours, row.turns.original), strict=True):
+        yield _number(side, "{:.4f}") + _spread(measures)
     yield _number(_ratio(row, seconds), "{:.4f}")
     yield time_target
     yield from (_number(side, "{:.0f}") for side in peaks)
@@ -102,8 +105,8 @@ def _judgement(ratio: float | None, aim: float | None) -> str:
     if aim is None:
         return "-"
     if ratio is None:
-        return f"{aim:.2f}"
-    return f"{aim:.2f} {'met' if ratio <= aim else 'MISSED'}"
+        return f"{aim:.4g}"
+    return f"{aim:.4g} {'met' if ratio <= aim else 'MISSED'}"
 
 
 Both = tuple[float | None, float | None]
@@ -123,6 +126,14 @@ def _runs(row: Row) -> str:
 
 def _seconds(side: list[Measure]) -> float | None:
     return median(measure.seconds for measure in side) if side else None
+
+
+def _spread(side: list[Measure]) -> str:
+    """How far the fastest and the slowest run are apart: half of that, as a share of the median."""
+    if len(side) < _FEWEST:
+        return ""
+    seconds = [measure.seconds for measure in side]
+    return f" ±{50 * (max(seconds) - min(seconds)) / median(seconds):.0f}%"
 
 
 def _peak(side: list[Measure]) -> float | None:

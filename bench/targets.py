@@ -12,8 +12,10 @@ from diff import DIFFS
 from event_files import AS_BYTES, AS_EVENTS
 from fleet import FILES, FULL, NODES, PER_WORKER, QUESTIONS, TWO_PROCESSES, Fleets
 from page import ALWAYS_LIMITED, FILE, FILTERED
+from programs import NAME as PROGRAM
 from queries import VIEWS
 from rows import Size
+from trace_rows import OP, OP_LEVEL_3
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,21 +46,31 @@ def _fleets(aim: Target, *sizes: Fleets) -> Mapping[str, Target]:
 
 
 _COLD: Mapping[str, Target] = {
+    "1k": Target(0.040, 0.055),
+    "10k": Target(0.045, 0.07),
+    "100k": Target(0.045, 0.11),
+    "1M": Target(0.040, 0.12),
+}
+# With regexes, and from a text, which is parsed.
+_COLD_MORE: Mapping[str, Target] = {
     "1k": Target(0.05, 0.07),
     "10k": Target(0.06, 0.09),
     "100k": Target(0.07, 0.18),
     "1M": Target(0.07, 0.20),
 }
+_AGAIN = _times(at_1k=0.040, at_10k=0.03, at_100k=0.01, at_1M=0.006)
 _FLAME = _times(at_10k=0.3, at_100k=0.15)
 _PRINTED = _times(at_1k=0.03, at_10k=0.02, at_100k=0.02, at_1M=0.02)
 _OTHER_LAYOUT = _times(at_1k=0.2, at_10k=0.15, at_100k=0.15, at_1M=0.15)
 
 TARGETS: Mapping[str, Mapping[str, Target]] = {
     **{f"cold {view}": _COLD for view in VIEWS},
-    **{f"cold {view}, regexes": _COLD for view in VIEWS},
-    "cold scope, text graph": _COLD,
-    "load": _times(at_10k=0.15, at_100k=0.10, at_1M=0.10),
+    **{f"cold {view}, regexes": _COLD_MORE for view in VIEWS},
+    "cold scope, text graph": _COLD_MORE,
+    **{f"again {view}": _AGAIN for view in VIEWS},
+    "load": _times(at_10k=0.08, at_100k=0.05, at_1M=0.04),
     "load, converted": _times(at_10k=0.015, at_100k=0.01, at_1M=0.01),  # a tenth of the load
+    PROGRAM: _times(at_100k=1.5),
     "scope: everything": _every(0.20),
     "graph: everything": _every(0.20),
     "op: everything": _times(at_10k=0.02, at_100k=0.01),
@@ -81,9 +93,10 @@ TARGETS: Mapping[str, Mapping[str, Target]] = {
     "code: pprof": _times(at_10k=0.20, at_100k=0.15),
     "text as printed / text_format": _PRINTED,
     "text one line / text_format": _OTHER_LAYOUT,
-    "load, many steps": {"10k × 100": Target(0.03, 0.10)},
+    "load, many steps": {"10k × 100": Target(0.025, 0.06)},
     AS_BYTES: {"1k": Target(2.0)},  # half the speed of reading the file
     AS_EVENTS: {"1M": Target(1.0)},
+    **{row: _times(at_50k=0.6, at_500k=0.5, at_5M=0.5) for row in (OP, OP_LEVEL_3)},
     # Linear in workers, constant memory of the reducer and of questions. Small fleets pay for the
     # start of two processes, and do not fill the buffers of a percentile.
     PER_WORKER: _fleets(Target(1.15, 1.15), Fleets(), FULL),

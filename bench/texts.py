@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from compare import compared
 from inputs import ONE_LINE, PRINTED
 from rows import Row, take_turns
-from warm import loading, workers
+from warm import loaded, workers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,8 +34,8 @@ def _layout(inputs: Inputs, plan: Plan, layout: str, file: str) -> Iterator[Row]
     path = inputs.path(file)
     files: dict[str, object] = {"graph": path, "run_metas": [], "op_log": ""}
     with workers() as pair:
-        ours, original = pair
-        loads = take_turns(*loading(pair, files, outs), often).each(lambda turn: turn[0])
+        ours, original, _ = pair
+        loads = loaded(pair, files, outs, often, numpy=False).each(lambda turn: turn[0])
         answer = compared(*outs, "scope", often)
         yield Row("text", f"text {layout} / native parser", inputs.size, loads, answer)
         parsed = loads

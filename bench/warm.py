@@ -20,7 +20,7 @@ from rows import Row, take_turns
 from worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from inputs import Inputs
     from plan import Plan
@@ -28,27 +28,39 @@ if TYPE_CHECKING:
     from rows import Turns
     from worker import Measure
 
-    Loading = Callable[[], tuple[Measure, Measure]]
-
-Pair = tuple[Worker, Worker]
+Pair = tuple[Worker, Worker, Worker]
 
 
 @contextmanager
 def workers() -> Iterator[Pair]:
-    """Ours and the original, not yet started; stopped in the end."""
-    pair = Worker(HERE / "our_side.py"), Worker(HERE / "original_worker.py")
+    """Ours, the original, and ours with the NumPy core, not yet started; stopped in the end."""
+    ours = HERE / "our_side.py"
+    trio = Worker(ours), Worker(HERE / "original_worker.py"), Worker(ours, TFPROF_CORE="numpy")
     try:
-        yield pair
+        yield trio
     finally:
-        for worker in pair:
+        for worker in trio:
             worker.stop()
 
 
-def loading(
-    pair: Pair, files: Mapping[str, object], outs: tuple[Path, Path]
-) -> tuple[Loading, Loading]:
+def loaded(
+    pair: Pair,
+    files: Mapping[str, object],
+    outs: tuple[Path, Path],
+    often: Often,
+    *,
+    numpy: bool = True,
+) -> Turns[tuple[Measure, Measure]]:
     """For each side: a load into a fresh process, and its first answer, for which it draws."""
-    return partial(_load, pair[0], files, outs[0]), partial(_load, pair[1], files, outs[1])
+    ours, original = (partial(_load, pair[side], files, outs[side]) for side in (0, 1))
+
+    def without_core() -> tuple[Measure, Measure]:
+        try:
+            return _load(pair[2], files, outs[0].with_suffix(".onumpy"))
+        finally:
+            pair[2].stop()  # nothing else is asked of it
+
+    return take_turns(ours, original, often, without_core if numpy else None)
 
 
 def _load(worker: Worker, files: Mapping[str, object], out: Path) -> tuple[Measure, Measure]:
@@ -65,7 +77,7 @@ def loads_and_questions(inputs: Inputs, plan: Plan, only: set[str]) -> Iterator[
     """The rows of loading, of reports and of charts, as far as they are wanted."""
     with workers() as pair:
         outs, often = inputs.outs("load"), plan.of("load")
-        turns = take_turns(*loading(pair, inputs.files(), outs), often)
+        turns = loaded(pair, inputs.files(), outs, often)
         answer = compared(*outs, "scope", often)
         if "load" in only:
             loads = turns.each(lambda turn: turn[0])

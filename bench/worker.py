@@ -52,6 +52,7 @@ def environment() -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join(paths),
         "PYTHONPYCACHEPREFIX": os.path.join(_HERE, "out", "bytecode"),  # noqa: PTH118
         "TF_CPP_MIN_LOG_LEVEL": "3",
+        "TFPROF_CACHE": "off",
     }
 
 
@@ -61,11 +62,12 @@ def _last_line(log: IO[bytes]) -> str:
     return lines[-1] if lines else "no message"
 
 
-def timed(command: Sequence[str]) -> Measure:
+def timed(command: Sequence[str], **variables: str) -> Measure:
     """A fresh process from start to exit: wall time and its own peak memory."""
+    environ = {**environment(), **variables}
     with tempfile.TemporaryFile() as log:
         start = time.perf_counter()
-        child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=log, env=environment())
+        child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=log, env=environ)
         _, status, usage = os.wait4(child.pid, 0)
         seconds = time.perf_counter() - start
         child.returncode = os.waitstatus_to_exitcode(status)
@@ -77,9 +79,10 @@ def timed(command: Sequence[str]) -> Measure:
 class Worker:
     """The parent's end of a process that runs `serve`."""
 
-    def __init__(self, script: Path) -> None:
-        """Remember the script; nothing starts yet."""
-        self._script = script
+    def __init__(self, script: Path, python: str = sys.executable, **variables: str) -> None:
+        """Remember the script, the Python that runs it and variables; nothing starts yet."""
+        self._variables = variables
+        self._command = [python, str(script), "serve"]
         self._child: subprocess.Popen[str] | None = None
         self._end = "never started"
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the worker
@@ -90,11 +93,11 @@ class Worker:
         self._log.seek(0)
         self._log.truncate()
         self._child = subprocess.Popen(
-            [sys.executable, str(self._script), "serve"],
+            self._command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
-            env=environment(),
+            env={**environment(), **self._variables},
             text=True,
         )
         return self

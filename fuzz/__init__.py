@@ -16,3 +16,7 @@ from pathlib import Path
 _TESTS = str(Path(__file__).parent.parent / "tests")
 if _TESTS not in sys.path:
     sys.path.append(_TESTS)
+
+from fuzz import sanitized  # noqa: E402 - before anybody imports the kernels
+
+sanitized.load()

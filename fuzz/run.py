@@ -1,6 +1,7 @@
 """Fuzz the readers: inputs by the thousand, each steered by the code that the ones before reached.
 
     python -m fuzz.run [TARGET…] [--runs N] [--seed N] [--findings FOLDER] [--keep FOLDER]
+                       [--sanitize]
     python -m fuzz.run TARGET --replay FILE…
 
 Every target runs in a process of its own, with bounds on its time and memory an input. What it
@@ -33,7 +34,7 @@ import atheris
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # What is imported here is watched; what readers import when they first need it would not be.
 with redirect_stderr(io.StringIO()), atheris.instrument_imports(include=["tfprof"]):
-    from fuzz import mutate
+    from fuzz import mutate, sanitized
     from fuzz.targets import TARGETS
     from tfprof import checkers, ops, read, summary, views
     from tfprof import writers as reporters
@@ -121,7 +122,8 @@ def _child(
     os.dup2(handle, 1)
     os.dup2(handle, 2)
     # More than this is a MemoryError, whose traceback tells more than a process that is killed.
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    if not sanitized.is_loaded():  # which reserves addresses for all the memory there could be
+        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     warnings.simplefilter("error")
     try:
         atheris.Setup([sys.argv[0], *flags], run, custom_mutator=mutator)
@@ -178,6 +180,8 @@ def _last_number(pattern: str, said: str) -> int:
 def main() -> int:
     """Fuzz, or replay what was found; the exit code."""
     asked = _arguments()
+    if asked.sanitize and not sanitized.is_loaded():
+        return sanitized.again()
     targets = {name: TARGETS[name] for name in asked.targets or TARGETS}
     if asked.replay:
         return _replay(next(iter(targets.values())), asked.replay)
@@ -224,6 +228,7 @@ def _arguments() -> argparse.Namespace:
         "--findings", type=Path, default=FINDINGS, help="a folder for what is found"
     )
     parser.add_argument("--keep", type=Path, help="a folder for inputs that reached new code")
+    parser.add_argument("--sanitize", action="store_true", help="with a sanitized compiled core")
     parser.add_argument("--replay", type=Path, nargs="+", help="run these inputs only")
     asked = parser.parse_args()
     if unknown := set(asked.targets) - set(TARGETS):

@@ -296,5 +296,7 @@ TARGETS: Final = {
         Target("events", tf2_targets.events, sealed.events),
         Target("hdf5", tf2_targets.hdf5, archives.hdf5),
         Target("tflite", tf2_targets.saved_model, mutate.words),
+        Target("hlo", tf2_targets.program, mutate.wire),
+        Target("hlo_text", tf2_targets.program, mutate.text),
     )
 }

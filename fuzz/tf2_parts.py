@@ -27,6 +27,7 @@ RunMetadata: Final[Any] = piece("tensorflow.core.protobuf.config_pb2").RunMetada
 DebugInfo: Final[Any] = piece("tensorflow.core.framework.graph_debug_info_pb2").GraphDebugInfo
 _TF2: Final = Path(__file__).parent.parent / "tests" / "data" / "tf2"
 _XPLANE: Final = _TF2.with_name("xplane")
+_HLO: Final = _TF2.with_name("hlo")
 _STATS: Final = 10
 
 
@@ -50,6 +51,8 @@ def seeds() -> dict[str, list[bytes]]:
         "keras": [_keras()],
         "events": [_events(*graphs[1:3])],
         "hdf5": [_described(), hdf5_file(b'{"texts": {}, "layers": {"d": {"k": [2]}}}')],
+        "hlo": [_read(_HLO / f"{name}.pb.gz") for name in ("branches.before", "runtime_loop.hlo")],
+        "hlo_text": [_read(_HLO / f"{name}.txt.gz") for name in ("sharded", "runtime_loop")],
         "tflite": [(_TF2 / f"{name}.tflite").read_bytes() for name in ("control", "state")],
     }
 

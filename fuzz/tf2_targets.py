@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tfprof.model import Profile
 
 _SIGNATURES: Final = (None, None, "serving_default", "chosen", "nested", "loop", "\udcff")
+_WEIGHTS: Final = (None, None, "w", ".*", "params.*")
 _TAGS: Final = (None, None, None, "serve", ",", "\udcff")
 _SIZES: Final = (1, 7, 2**31, 2**63 - 1)
 
@@ -41,6 +42,11 @@ def functions(data: bytes, pick: Pick) -> None:
 def saved_model(data: bytes, pick: Pick) -> None:
     """A SavedModel or a model of TensorFlow Lite, all of it or one signature or graph."""
     _hold(load(source(data), signature=pick.one(_SIGNATURES), tag=pick.one(_TAGS)), pick)
+
+
+def program(data: bytes, pick: Pick) -> None:
+    """A program of XLA, in wire format or as text, with its weights by name or by a regex."""
+    _hold(load(source(data), weights=pick.one(_WEIGHTS)), pick)
 
 
 def chunked(data: bytes, pick: Pick) -> None:

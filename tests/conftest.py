@@ -6,7 +6,7 @@ import os
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from hypothesis import HealthCheck, core, settings
@@ -15,6 +15,8 @@ import model_files
 import sampling
 from forked import Forked
 from oracle import Oracle
+from tfprof.kernels.core import CORE
+from tfprof.kernels.table import KERNELS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 # Before any test imports TensorFlow: what it logs would stand among what is compared.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+# The cache is for its own tests alone; children inherit this.
+os.environ["TFPROF_CACHE"] = "off"
 
 
 # A machine that is busy with other things is no fault of a test.
@@ -50,6 +54,26 @@ def pytest_configure(config: pytest.Config) -> None:
     sampling.start(whole=config.option.whole, seed=config.option.seed)
     if core.global_force_seed is None:
         core.global_force_seed = sampling.seed()  # type: ignore[assignment]
+
+
+@pytest.fixture(scope="module", params=["compiled", "NumPy"])
+def kernels(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The core that a test runs with: each test of a kernel runs with both."""
+    if request.param == "compiled" and CORE != "compiled":
+        pytest.skip("tfprof was built without a compiler")  # test_build.py says whether it may be
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "NumPy":
+            for kernel in KERNELS.values():
+                patch.setattr(kernel, "compiled", None)
+        yield request.param
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Units of work_units.py, for `--dist loadfile`."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    return import_module("work_units").WorkUnits(config, log)
 
 
 def pytest_report_header() -> str:

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from tfprof.ops.table import rules
+from tfprof.ops.table import OPS, rules
 
 if TYPE_CHECKING:
     from forked import Forked
@@ -26,9 +26,14 @@ class Wheel(NamedTuple):
     bound: bytes  # a graph of those with a rule, with shapes
 
 
+def ruled() -> set[str]:
+    """TensorFlow's types with a rule: opcodes of HLO, which declares its shapes, are others."""
+    return {op for op in rules("all") if not OPS[op].declares_shapes}
+
+
 @cache
 def wheel(tensorflow: Forked) -> Wheel:
     """What TensorFlow builds; once per test process."""
-    names = "\n".join(sorted(set(rules("all")) - NOT_BUILT))
+    names = "\n".join(sorted(ruled() - NOT_BUILT))
     listed, _, graph = tensorflow.script(WORKER, stdin=names.encode()).partition(b"\n")
     return Wheel(listed.decode().split(), graph)

@@ -131,4 +131,26 @@ FIXED: Final[dict[str, Case]] = {
         } } } }""",
         options={"account_type_regexes": [".*Mul.*", "[[:alpha:]]+", ".*"]},
     ),
+    "nodes with the names of other strings in a pprof file": Case.from_text(
+        view="code",
+        graph="""node { name: "count" } node { name: "graph node:" } node { name: "model.py" }
+            node { name: "model:build" } node { name: "other" }""",
+        op_log="""
+            log_entries { name: "count" code_def { traces { file_id: 1 function_id: 2 lineno: 3 }
+                traces { file_id: 1 function_id: 3 lineno: 4 } } }
+            log_entries { name: "graph node:" code_def {
+                traces { file_id: 1 function_id: 2 lineno: 3 }
+                traces { file_id: 1 function_id: 3 lineno: 4 } } }
+            log_entries { name: "model.py" code_def { traces { file_id: 1 function_id: 2 lineno: 3 }
+                traces { file_id: 1 function_id: 3 lineno: 4 } } }
+            log_entries { name: "model:build" code_def {
+                traces { file_id: 1 function_id: 2 lineno: 3 }
+                traces { file_id: 4 function_id: 2 lineno: 9 } } }
+            log_entries { name: "other" code_def { traces { file_id: 1 function_id: 2 lineno: 3 }
+                traces { file_id: 4 function_id: 3 lineno: 9 } } }
+            id_to_string { key: 1 value: "model.py" } id_to_string { key: 2 value: "main" }
+            id_to_string { key: 3 value: "build" } id_to_string { key: 4 value: "layers.py" }
+        """,
+        options={"select": ["params"]},
+    ),
 }

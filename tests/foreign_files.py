@@ -72,6 +72,13 @@ def mangled(data: bytes) -> bytes:
     return data.decode("utf-8", "replace").encode()
 
 
+def exported(arguments: int) -> bytes:
+    """How a file of jax.export begins: a flatbuffer, with 18 bytes per argument, then MLIR."""
+    table = "3c000000380060005e00580054005000 4c00480000004000 3c003800340030002c002800260020000000"
+    head = bytes.fromhex(table).ljust(238, b"\x04") + b"\x02" * 18 * arguments
+    return head + b"ML\xefR\rStableHLO_v1.15.0\0\x01\x1d\x05\x01"
+
+
 LFS: Final = (
     b"version https://git-lfs.github.com/spec/v1\n"
     b"oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n"
@@ -106,8 +113,12 @@ FOREIGN: Final[dict[str, tuple[bytes, str]]] = {
     "any.json": (b'[\n  {"a": 1}\n]', "a JSON file"),
     "label_map.pbtxt": (LABELS, "a label map"),
     "pipeline.config": (PIPELINE, "a training configuration of the Object Detection API"),
-    "module.hlo": (b"HloModule jit_f, entry_computation_layout={()->f32[]}\n", "XLA or MLIR"),
-    "module.mlir": (b"module @jit_f attributes {} {\n}", "XLA or MLIR"),
+    "module.mlir": (b"module @jit_f attributes {} {\n}", "a program of MLIR as text (StableHLO)"),
+    "module.mlirbc": (
+        b"ML\xefR\rStableHLO_v1.15.0\0", "in bytecode (StableHLO); give its HLO",
+    ),
+    "exported.bin": (exported(1), "in bytecode (StableHLO); give its HLO"),
+    "exported_large.bin": (exported(1000), "in bytecode (StableHLO); give its HLO"),
     "model.onnx": (onnx(), "an ONNX model; tfprof reads TensorFlow and Keras: give the model"),
     "model.pt": (zipped(archive__version=b"3", **{"archive/data.pkl": b""}), "a PyTorch file"),
     "model.pth": (OLD_TORCH, "a PyTorch file"),
@@ -131,6 +142,6 @@ FOREIGN: Final[dict[str, tuple[bytes, str]]] = {
     "graph.pb.zst": (b"\x28\xb5\x2f\xfd\4", "a packed file (xz"),
     "utf16.txt": ("node {}".encode("utf-16-le") + b"\n\0", "a text in UTF-16; save it as UTF-8"),
     "host.kernel_stats.pb": (b"", "an analysis by TensorBoard; it was computed from a trace"),
-    "NO_MODULE.hlo_proto.pb": (b"", "an HLO program of XLA"),
+    "NO_MODULE.hlo_proto.pb": (b"", "a sign that there was no program of XLA"),
     "model.ckpt-7.data-00000-of-00001": (b"\0\0\x80\x3f", "without its .index file"),
 }  # fmt: skip

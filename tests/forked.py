@@ -42,6 +42,9 @@ class Forked:
                 "OPENBLAS_NUM_THREADS": "1",
                 "TF_CPP_MIN_LOG_LEVEL": "3",
                 "CUDA_VISIBLE_DEVICES": "-1",
+                # The same kernels on every processor: oneDNN's return other shapes of what is
+                # reserved. Captures, in processes of their own, have what the machine has.
+                "TF_ENABLE_ONEDNN_OPTS": "0",
             },
         )
 

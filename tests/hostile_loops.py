@@ -1,4 +1,4 @@
-"""Hostile loops and choices: turns beyond 64 bits, bodies that fit nothing, many branches."""
+"""Hostile loops and choices: turns beyond 64 bits, bodies that fit nothing, many of anything."""
 
 from __future__ import annotations
 
@@ -162,4 +162,109 @@ def _loops() -> Iterator[Row]:
     yield row("a range without end inside a loop without end", overflow, shows=b"l/body/more0 (")
 
 
-ROWS: Final = [*_loops()]
+def _counters(count: int) -> bytes:
+    """A loop of many counters, each with a start and a step of its own; one is read after it."""
+    names = [b"v%d" % at for at in range(count)]
+    steps = (inner(b"k%d" % at, b"Const", whole(1)) for at in range(count))
+    sums = (
+        inner(b"s%d" % at, b"AddV2", inputs=[name, b"k%d:output:0" % at])
+        for at, name in enumerate(names)
+    )
+    returns = [(name, b"s%d:z:0" % at) for at, name in enumerate(names)]
+    return b"".join([
+        GRAPH,
+        *(node(b"i%d" % at, b"Const", whole(0)) for at in range(count)),
+        _while(b"l", [b"i%d" % at for at in range(count)]),
+        node(b"r", b"Reshape", inputs=(b"w", b"l:%d" % (count - 1))),
+        library(_ninth(names), function(b"b", *steps, *sums, arguments=names, returns=returns)),
+    ])  # fmt: skip
+
+
+def _lists(count: int) -> bytes:
+    """A loop that appends to many lists; one is read after it."""
+    of_floats = attribute(b"element_dtype", number(6, 1))
+    names = [b"v%d" % at for at in range(count)]
+    body = function(
+        b"b",
+        inner(b"k", b"Const", whole(1)),
+        inner(b"s0", b"AddV2", inputs=[b"v0", b"k:output:0"]),
+        *(
+            inner(b"s%d" % at, b"TensorListPushBack", of_floats, inputs=[names[at], b"v0"])
+            for at in range(1, count)
+        ),
+        arguments=names,
+        returns=[
+            (name, b"s%d:%s:0" % (at, b"output_handle" if at else b"z"))
+            for at, name in enumerate(names)
+        ],
+    )
+    lists = [b"i%d" % at for at in range(1, count)]
+    return b"".join([
+        GRAPH,
+        node(b"k", b"Const", whole(0)),
+        *(node(name, b"TensorListReserve", of_floats, inputs=(b"k", b"k")) for name in lists),
+        _while(b"l", [b"k", *lists]),
+        node(b"r", b"TensorListStack", of_floats, inputs=(b"l:%d" % (count - 1), b"k")),
+        library(_ninth(names), body),
+    ])  # fmt: skip
+
+
+def _while(name: bytes, inputs: list[bytes]) -> bytes:
+    return node(name, b"While", calls(b"body", b"b"), calls(b"cond", b"c"), inputs=inputs)
+
+
+def _ninth(names: list[bytes]) -> bytes:
+    """The condition of a loop whose first variable is below 9."""
+    nine = inner(b"m", b"Const", whole(9))
+    less = inner(b"less", b"Less", inputs=[names[0], b"m:output:0"])
+    return function(b"c", nine, less, arguments=names, returns=[(b"o", b"less:z:0")])
+
+
+def _many() -> Iterator[Row]:
+    """Operations that wait for many numbers, shapes or lists, none of which is known before."""
+    yield row("a loop of 600 counters", _counters(600), shows=b"  l (", commands=FEW)
+    yield row("a loop that fills 800 lists", _lists(800), shows=b"  l (", commands=FEW)
+    numbers = [b"k%d" % at for at in range(1_500)]
+    yield row(
+        "a call that returns 1,500 numbers",
+        GRAPH,
+        node(b"c", b"PartitionedCall", calls(b"f", b"f")),
+        node(b"r", b"Reshape", inputs=(b"w", b"c:1499")),
+        library(
+            function(
+                b"f",
+                *(inner(name, b"Const", whole(1)) for name in numbers),
+                returns=[(name, name + b":output:0") for name in numbers],
+            )
+        ),
+        shows=b"  c (",
+        commands=FEW,
+    )
+    drawn = [b"d%d" % at for at in range(3_000)]
+    yield row(
+        "whichever of 3,000 tensors arrives",
+        GRAPH,
+        node(b"n", b"Neg", inputs=(b"m",)),
+        node(b"m", b"Merge", inputs=drawn),
+        *(node(name, b"RandomUniform", inputs=(b"k",)) for name in drawn),
+        node(b"k", b"Const", whole(1, 1)),
+        library(KEEPS),
+        shows=b"  m (",
+        commands=FEW,
+    )
+    yield row(
+        "20,000 inputs that come back",
+        GRAPH,
+        node(b"b", b"NextIteration", inputs=(b"x",)),
+        node(b"m", b"Merge", inputs=(b"b",) * 20_000),
+        node(b"k", b"Const", whole(1)),
+        node(
+            b"r", b"TensorListStack", attribute(b"element_dtype", number(6, 1)), inputs=(b"m", b"k")
+        ),
+        library(KEEPS),
+        shows=b"  m (",
+        commands=FEW,
+    )
+
+
+ROWS: Final = [*_loops(), *_many()]

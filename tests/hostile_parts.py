@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
 
-from tfprof.wire.scalar import encode_varint as varint
+from tfprof.wire.scalar import encode_varint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+varint: Final = lru_cache(1 << 17)(encode_varint)  # rows have millions of them
 
 INT64_MAX: Final = (1 << 63) - 1
 INT64_MIN: Final = -1 << 63
@@ -41,7 +47,7 @@ def nested(depth: int, *fields: int, core: bytes = b"") -> bytes:
 # --- graphs --------------------------------------------------------------------------------
 
 
-def node(name: bytes, op: bytes = b"NoOp", *more: bytes, inputs: tuple[bytes, ...] = ()) -> bytes:
+def node(name: bytes, op: bytes = b"NoOp", *more: bytes, inputs: Iterable[bytes] = ()) -> bytes:
     """A NodeDef of a GraphDef."""
     return part(1, part(1, name), part(2, op), *(part(3, one) for one in inputs), *more)
 

@@ -15,12 +15,8 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Final, TypeVar
 
-import pytest
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from _pytest.mark import ParameterSet
 
 T = TypeVar("T")
 
@@ -84,11 +80,6 @@ def numbers(total: int, count: int) -> range:
     """The numbers of *total* random cases, or of the first *count* of them."""
     first = seed() * _NUMBERS
     return range(first, first + amount(total, count))
-
-
-def together(name: str) -> ParameterSet:
-    """A parameter all of whose tests run in one worker: what they need takes long to make."""
-    return pytest.param(name, marks=pytest.mark.xdist_group(name))
 
 
 def again() -> str:

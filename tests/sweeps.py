@@ -335,6 +335,8 @@ def of_tensorflow_2() -> dict[str, Sample]:
     return {
         "lite": Sample(lite, load, lambda data: [*range(0, len(data), 4)]),
         "functions": Sample(functions, load, wire_places),
+        "program": Sample(content(DATA / "hlo" / "mapped.hlo.pb.gz"), load, wire_places),
+        "program in text": Sample(content(DATA / "hlo" / "mapped.txt.gz"), load, text_places),
         "saved model": Sample(
             (folder / "module" / "saved_model.pb").read_bytes(), load, wire_places
         ),

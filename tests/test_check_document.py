@@ -16,8 +16,6 @@ from document import Document
 from test_pytest_plugin import run_pytest
 from tfprof import cli
 
-pytestmark = pytest.mark.xdist_group("keras_fit")  # one worker runs the example
-
 ROOT: Final = Path(__file__).parents[1]
 PAGE: Final = Document("check.md")
 

@@ -9,6 +9,8 @@ import pytest
 
 import tfprof
 from tfprof.capture.keras_layers import layers_of
+from tfprof.tables.formats import GRAPH, OP_LOG, RUN, sample_files
+from tfprof.views import code_view
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -141,3 +143,19 @@ def test_scopes_and_names_of_layers(scopes: str, names: str) -> None:
         if name != "-"
     }
     assert found == expected
+
+
+@pytest.mark.parametrize("together", [1, 4])
+@pytest.mark.parametrize("frames", ["auto", "all", "fold"])
+def test_long_stacks_are_drawn_as_short_ones(
+    together: int, frames: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = sample_files()
+    arguments = files[GRAPH.name], files[RUN.name], files[OP_LOG.name]
+
+    def drawn() -> str:
+        return tfprof.load(*arguments).code(max_depth=99, select=["micros"], frames=frames).text()
+
+    expected = drawn()
+    monkeypatch.setattr(code_view, "_TOGETHER", together)
+    assert drawn() == expected

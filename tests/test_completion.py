@@ -238,13 +238,13 @@ def test_words_of_the_tables_are_offered(asked: Shell, line: str) -> None:
 
 @pytest.mark.parametrize("command", sampled([*COMMANDS], 6, "commands"))
 def test_the_options_of_a_command_are_those_of_its_help(asked: Shell, command: str) -> None:
-    others = () if command == "help" else ("help", "no_pager")
+    others = () if command == "help" else ("help", "no_pager", "no_cache")
     options = [f"--{name}" for name in (*COMMANDS[command].options, *others)]
     assert sorted(map(bare, asked.offers(f"tfprof {command} --"))) == sorted(options)
 
 
 def test_without_a_command_all_options_are_offered(asked: Shell) -> None:
-    others = (*GRAPH_PARTS, "format", "no_pager", "help", "version")
+    others = (*GRAPH_PARTS, "format", "no_pager", "no_cache", "help", "version")
     options = [f"--{name}" for name in (*INPUTS, *OPTIONS, *LIMIT_OPTIONS, *others)]
     assert sorted(map(bare, asked.offers("tfprof --"))) == sorted(options)
 

@@ -25,6 +25,7 @@ from forged import (
 from sampling import amount
 from tfprof.checkers import advise
 from tfprof.errors import InputError
+from tfprof.model import ACCELERATOR_RUN
 from tfprof.query.query import Query
 from tfprof.read import load
 from tfprof.results.loaded import Loaded
@@ -89,7 +90,7 @@ def test_the_first_number_that_looks_up_nothing_is_refused() -> None:
         "typed_as": len(profile.types),
         "steps.0.node": len(profile),
         "steps.0.device": len(step.devices),
-        "steps.0.counts_as": 3,
+        "steps.0.counts_as": ACCELERATOR_RUN + 1,
         "steps.0.memory_node": len(profile),
         "steps.0.allocation_node": len(profile),
         "steps.0.output_row": step.memory_node.size,

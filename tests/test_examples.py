@@ -9,8 +9,6 @@ import pytest
 
 import tfprof
 
-pytestmark = pytest.mark.xdist_group("keras_fit")  # one worker runs the example
-
 ROOT: Final = Path(__file__).parents[1]
 BATCH: Final = 32
 # By hand, for one image: a convolution of 3 x 3 to 26 x 26 x 8, with a bias and a Relu; windows of

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import pickle
 import random
 import tracemalloc
 import zlib
+from copy import copy
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -15,9 +17,12 @@ import tfprof
 from profiles import PROFILES, SAMPLE, content
 from tfprof.errors import InputError
 from tfprof.foundation.progress_events import Stage, announce, listening
+from tfprof.io.find_inputs import detect_file
 from tfprof.io.gunzip import GzipError, unpacked
 from tfprof.io.open_files import open_source
 from tfprof.io.write_files import with_progress, write_file
+from tfprof.read.detect import TABLE_MAGIC
+from tfprof.tables.formats import FORMATS
 from tfprof.tables.limits import raised_limits
 
 if TYPE_CHECKING:
@@ -99,6 +104,54 @@ def test_zeros_packed_a_thousandfold_come_in_pieces() -> None:
         unpacked(np.frombuffer(data * 200, np.uint8), steps.append)
     assert steps[-1] == len(data) * 200
     assert max(np.diff([0, *steps])) <= 1 << 16
+
+
+# --- detection unpacks no more than it needs ------------------------------------------------------
+
+
+NODES: Final = b"".join(
+    b'node { name: "%s" op: "NoOp" }\n' % random.Random(number).randbytes(20).hex().encode()  # noqa: S311 - as above
+    for number in range(20_000)
+)
+
+
+def test_a_format_is_detected_by_the_first_piece(tmp_path: Path) -> None:
+    """What is damaged later is found when it is read."""
+    path = tmp_path / "graph.gz"
+    path.write_bytes(packed(NODES)[:-9])
+    file = detect_file(str(path))
+    assert file.file_format is FORMATS["graph_text"]
+    with pytest.raises(InputError, match=rf"^{path} is a damaged gzip file: it is cut off$"):
+        tfprof.load(graph=file)
+
+
+def test_what_was_detected_is_read_whole(tmp_path: Path) -> None:
+    path = tmp_path / "graph.gz"
+    path.write_bytes(packed(NODES))
+    source = detect_file(str(path)).take()
+    assert source is not None
+    again = pickle.loads(pickle.dumps(source))  # noqa: S301 - made here
+    assert again.format is FORMATS["graph_text"]
+    for each in (source, copy(source), again):
+        assert each.data.tobytes() == NODES
+
+
+def test_a_file_that_its_first_piece_does_not_tell_is_unpacked(tmp_path: Path) -> None:
+    """The magic number of a checkpoint is at its end."""
+    path = tmp_path / "file.gz"
+    path.write_bytes(packed(TEXT + TABLE_MAGIC))
+    assert detect_file(str(path)).file_format is FORMATS["checkpoint"]
+
+
+def test_what_is_written_to_before_it_is_read_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "graph.gz"
+    path.write_bytes(packed(NODES))
+    source = detect_file(str(path)).take()
+    assert source is not None
+    with path.open("ab") as file:
+        file.write(packed(NODES))
+    with pytest.raises(InputError, match="was changed after it was read"):
+        source.data  # noqa: B018 - it is read now
 
 
 # --- what is told ---------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Views of a fleet against reports of single workers, and against NumPy.
 
 sum          what one profile gives whose only step holds all worker steps, with every option
-all others   NumPy over the totals that single workers report for each step
+all others   NumPy or Python over the totals that single workers report for each step
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 NUMBERS = tuple(name for name in METRICS if name != "params")
 OF_NUMPY: dict[str, Callable[[list[int]], float]] = {
     "sum": lambda numbers: int(np.sum(np.array(numbers))),
-    "mean": np.mean,
+    # np.mean adds up in float64, which loses the last digit of sums over 2**53.
+    "mean": lambda numbers: sum(numbers) / len(numbers),
     "min": min,
     "max": max,
     "p50": lambda numbers: np.percentile(numbers, 50),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 import os
 import re
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as some
 
 from fleet_parts import GRAPH, SKIPPED, store
@@ -181,6 +182,9 @@ JSON: Final = some.recursive(
 
 @settings(max_examples=1000 if is_whole() else 12, suppress_health_check=[HealthCheck.too_slow])
 @given(some.sampled_from([path for path in places(small()) if path]), JSON)
+@example(
+    ("version",), [{"\x1f\U00018cd6" * 4 + str(at) + key: None for key in "abc"} for at in "123"]
+)
 def test_any_value_anywhere_is_read_or_one_sentence(path: tuple[Any, ...], value: Any) -> None:
     problem(changed(path, value))
 
@@ -190,12 +194,13 @@ def test_a_dataset_opens_no_file_outside_of_its_folder(
 ) -> None:
     store(tmp_path / "fleet", w1={0: [1]})
     opened: list[str] = []
-    before = Path.open
+    before = builtins.open
 
-    def watched(self: Path, *arguments: Any, **options: Any) -> Any:
-        opened.append(os.path.realpath(self))
-        return before(self, *arguments, **options)
+    def watched(path: Any, *arguments: Any, **options: Any) -> Any:
+        opened.append(os.path.realpath(path))
+        return before(path, *arguments, **options)
 
+    monkeypatch.setattr(builtins, "open", watched)
     monkeypatch.setattr(Path, "open", watched)
     dataset = Dataset.open(str(tmp_path / "fleet"))
     dataset.graph(GRAPH)

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from tfprof.model import Profile
     from tfprof.ops.table import Which
 
-# What all of them need takes long to make, so one worker has them all.
-pytestmark = pytest.mark.xdist_group("every op")
-
 WHICH: Final[tuple[Which, ...]] = ("tensorflow", "all")
 DOCUMENT: Final = Path(__file__).parents[1] / "docs" / "flops.md"
 
@@ -108,7 +105,7 @@ def test_every_operation_has_one_place(wheel: Built) -> None:
 
 
 def test_no_gap_and_no_rule_is_of_what_tensorflow_has_not(wheel: Built) -> None:
-    assert set(rules("all")) <= set(wheel.ops)
+    assert every_op.ruled() <= set(wheel.ops)
     for kind, pattern in GAPS.items():
         assert any(re.fullmatch(pattern, op) for op in wheel.ops), kind
 
@@ -125,7 +122,7 @@ def test_every_rule_counts_what_tensorflow_built(wheel: Built) -> None:
     missing = {(kind.op, kind.why) for kind in count(wheel.built, "all").uncounted}
     assert missing == {(op, "unknown shape") for op in NO_SHAPE}
     found = values(wheel)
-    assert set(found) == set(rules("all")) - every_op.NOT_BUILT
+    assert set(found) == every_op.ruled() - every_op.NOT_BUILT
     assert {op for op, value in found.items() if value <= 0} == NO_SHAPE
 
 

@@ -79,7 +79,7 @@ def test_every_input_is_a_parameter_of_load() -> None:
 def test_sentences_list_formats_and_inputs() -> None:
     assert expected_formats(GRAPH) == (
         "a GraphDef, a MetaGraphDef, a SavedModel, a Keras archive, an event file of TensorBoard, "
-        "a Keras HDF5 file or a TensorFlow Lite model"
+        "a Keras HDF5 file, a TensorFlow Lite model or a program of XLA (HloProto)"
     )
     assert expected_inputs() == (
         "a graph, a RunMetadata, a trace, an op log, a checkpoint or a saved profile"
@@ -159,7 +159,7 @@ def test_errors_name_it(command: Command, made_up: Path) -> None:
     assert command("scope", f"--run_meta_path={made_up}") == 3
     assert f"{made_up} is a made-up graph; expected a RunMetadata" in command.err
     assert command("scope", f"--graph_path={HANDMADE.runs[0]}") == 3
-    assert "a Keras HDF5 file, a TensorFlow Lite model or a made-up graph" in command.err
+    assert "a program of XLA (HloProto) or a made-up graph" in command.err
 
 
 def test_an_input_of_its_own_reads_it(made_up: Path, monkeypatch: pytest.MonkeyPatch) -> None:

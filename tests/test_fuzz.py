@@ -33,6 +33,8 @@ RUNS = {
         "events",
         "hdf5",
         "tflite",
+        "hlo",
+        "hlo_text",
     ],
     600: [
         "meta_graph",
@@ -111,6 +113,17 @@ def test_so_many_inputs_find_nothing(whole: int, tmp_path: Path) -> None:
         assert int(executions.replace(",", "")) >= runs, name
         assert int(places.replace(",", "")) > 30, name
     assert not [file for file in tmp_path.rglob("*") if file.is_file()]
+
+
+@pytest.mark.whole
+def test_a_target_runs_with_a_sanitized_core(tmp_path: Path) -> None:
+    ran = fuzzed("run", "--sanitize", "--runs=100", f"--seed={seed()}", "--findings", tmp_path)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    told = re.search(
+        r"^run +\d+ executions +([0-9,]+) places.* no findings$", ran.stdout, re.MULTILINE
+    )
+    assert told is not None, ran.stdout
+    assert int(told[1].replace(",", "")) > 30
 
 
 BROKEN = """

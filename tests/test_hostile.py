@@ -20,6 +20,7 @@ import hostile_logs
 import hostile_loops
 import hostile_names
 import hostile_profiles
+import hostile_programs
 import hostile_runs
 import hostile_texts
 import hostile_traces
@@ -49,6 +50,7 @@ CATALOGUE = [
         hostile_layers,
         hostile_traces,
         hostile_flat,
+        hostile_programs,
         hostile_kinds,
     )
     for row in part.ROWS

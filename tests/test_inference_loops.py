@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pytest
 
+from hlo_made import computation, instruction, module, packed, parameter
+from hlo_made import number as varint
 from tfprof.model import LOOP_BODY, LOOP_CONDITION
 from tfprof.ops.inferred_shapes import with_inferred_shapes
 from tfprof.ops.run_counts import trip_counts
@@ -14,6 +16,7 @@ from tfprof.ops.symbols import symbols
 from tfprof.ops.table import rules
 from tfprof.ops.with_float_ops import with_float_ops
 from tfprof.read import Source, load
+from tfprof.wire.scalar import encode_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -197,3 +200,99 @@ def test_calls_whose_bodies_are_there_are_no_gap(folder: Path) -> None:
     _, counts = with_float_ops(read(folder, "twice"), "all")
     assert counts.uncounted == ()
     assert counts.ops == 2
+
+
+# --- conditions of several comparisons ------------------------------------------------------------
+
+INT32: Final = 4
+
+
+def whole(name: str, at: int, value: int) -> bytes:
+    literal = encode_bytes(1, varint(2, INT32)) + packed(4, [value])
+    return instruction(name, "constant", at, (), encode_bytes(8, literal), dims=())
+
+
+def element(at: int, of: int, place: int) -> bytes:
+    return instruction(f"e{at}", "get-tuple-element", at, [of], varint(13, place), dims=())
+
+
+def counting(bounds: list[int], steps: list[int], *, alike: int = 0) -> Profile:
+    """A loop of counters that start at 0; each has its step, and all stay below their bounds.
+
+    The last ones that are *alike* start as the same constant.
+    Then the same loop again, whose counters all start where the first one ended.
+    """
+    count = len(steps)
+    starts = [100 + min(at, count - alike) for at in range(count)]
+    body, condition, places = 10_000, 20_000, range(count)
+    main = [
+        *(whole(f"s{at}", at, 0) for at in sorted({*starts})),
+        instruction("all", "tuple", 1, starts),
+        instruction("loop", "while", 2, [1], calls=[2, 3]),
+        element(3, 2, 0),
+        instruction("ends", "tuple", 4, [3] * count),
+        instruction("again", "while", 5, [4], calls=[2, 3]),
+    ]
+    turn = [
+        parameter("state", body),
+        *(element(body + 1000 + at, body, at) for at in places),
+        *(whole(f"k{at}", body + 2000 + at, step) for at, step in enumerate(steps)),
+        *(
+            instruction("a", "add", body + 3000 + at, [body + 1000 + at, body + 2000 + at], dims=())
+            for at in places
+        ),
+        instruction("next", "tuple", body + 1, [body + 3000 + at for at in places]),
+    ]
+    below, compared = encode_bytes(63, b"LT"), range(len(bounds))
+    asked = [
+        parameter("state", condition),
+        *(element(condition + 1000 + at, condition, at) for at in compared),
+        *(whole(f"b{at}", condition + 2000 + at, bound) for at, bound in enumerate(bounds)),
+        *(
+            instruction(
+                "c", "compare", condition + 3000 + at,
+                [condition + 1000 + at, condition + 2000 + at], below, dims=(),
+            )
+            for at in compared
+        ),
+        instruction("both", "and", condition + 1, [condition + 3000 + at for at in compared]),
+    ]  # fmt: skip
+    data = module(
+        "m",
+        1,
+        computation("main", 1, 5, *main),
+        computation("body", 2, body + 1, *turn),
+        computation("condition", 3, condition + 1, *asked),
+    )
+    return load(Source("made", np.frombuffer(data, np.uint8)))
+
+
+@pytest.mark.parametrize(
+    ("bounds", "steps", "expected"),
+    [
+        ([9], [2], [5, 0]),  # 0, 2, 4, 6, 8; it ends at 10
+        ([9, 7, 100], [1, 2, 30], [4, -1]),  # 9, 4 (0, 2, 4, 6) and 4 (0, 30, 60, 90)
+        ([9, 9], [2, 2], [5, 0]),
+        ([9, 4], [1, 1], [4, 0]),  # the first ends at 4
+        ([-9, 4], [1, 1], [0, 0]),
+        ([100] * 15 + [3], [1] * 16, [3, 0]),
+        ([100] * 16 + [3], [1] * 17, [-1, -1]),  # more than 16 comparisons: unknown
+    ],
+)
+def test_the_comparison_that_ends_first_counts(
+    bounds: list[int], steps: list[int], expected: list[int]
+) -> None:
+    assert trips(counting(bounds, steps)) == expected
+
+
+def test_counters_that_start_as_the_same_constant() -> None:
+    """Any of them may be the counter: they are alike, or the loop has no known bound."""
+    assert trips(counting([6, 6], [2, 2], alike=2)) == [3, 0]
+    assert trips(counting([6, 6], [2, 1], alike=2)) == [-1, -1]
+    assert trips(counting([6] * 16, [2] * 16, alike=16)) == [3, 0]
+
+
+def test_too_many_counters_that_start_as_the_same_constant() -> None:
+    """They are not tried; the loop may end sooner than the one that is by itself allows."""
+    assert trips(counting([6], [2] * 17, alike=17)) == [-1, -1]
+    assert trips(counting([4, 6], [1] + [2] * 17, alike=17)) == [4, -1]

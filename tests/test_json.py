@@ -21,10 +21,10 @@ from test_cases import CASES, Golden
 from tfprof import cli
 from tfprof.foundation import units
 from tfprof.model import Note
-from tfprof.query.answer import answer
+from tfprof.query.answer import answer, shown_fields
 from tfprof.query.counted import DEFINED
 from tfprof.query.query import Query
-from tfprof.results.report_table import query_options, report_table, shown_fields
+from tfprof.results.report_table import query_options, report_table
 from tfprof.tables.fields import FIELDS, METRICS
 from tfprof.tables.options import OPTIONS
 from tfprof.writers.json_table import json_table

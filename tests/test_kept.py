@@ -132,10 +132,10 @@ def test_profiles_of_another_structure_share_no_drawing() -> None:
         assert derived is not profile or name == "outputs"
         assert all(view.draw(derived) is drawn[view.name] for view in VIEWS.values()), name
     stacks = replace(profile.stacks, line=profile.stacks.line + 1)
-    names = Strings.concat([profile.nodes.name])
+    names = Strings.of(profile.nodes.name)
     other = {
         "names": replace(profile, nodes=replace(profile.nodes, name=names)),
-        "types": replace(profile, types=Strings.concat([profile.types])),
+        "types": replace(profile, types=Strings.of(profile.types)),
         "edges": replace(profile, edges=replace(profile.edges)),
         "stacks": replace(profile, stacks=stacks),
         "copied nodes": replace(profile, nodes=copy.deepcopy(profile.nodes)),

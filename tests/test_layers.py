@@ -26,6 +26,7 @@ FLOORS: Final = (
     "errors",
     "foundation",
     "tables",
+    "kernels",
     "columns",
     "wire",
     "model",
@@ -42,6 +43,7 @@ FLOORS: Final = (
     "results",
     "writers",
     "fleet.decode  fleet.gather",
+    "cache",
     "capture",
     "api  compat",
     "model_analyzer  tfprof_logger  tfprof_log_pb2  pytest_plugin",
@@ -52,7 +54,7 @@ FLOORS: Final = (
 FLOOR: Final = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms.split()}
 
 # The rooms that may open, print and look at the terminal. Everything else is the corridor.
-EDGE: Final = {"api", "io", "console", "cli", "shell", "capture", "fleet"}
+EDGE: Final = {"api", "cache", "io", "console", "cli", "shell", "capture", "fleet"}
 # Our own tables, shipped beside the module that reads them, are no input.
 OWN_DATA: Final = {
     "wire.schema", "wire.schema.build", "read.functions.calls", "read.tflite.model", "writers.page"

@@ -5,16 +5,11 @@ from __future__ import annotations
 import copy
 import dataclasses
 import pickle
-import subprocess
-import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tfprof.foundation import lazy_dataclasses as light_dataclasses
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def classes(module: Any) -> dict[str, Any]:
@@ -115,21 +110,3 @@ def test_ours_can_be_pickled() -> None:
 
     note = Note("a", 3)
     assert pickle.loads(pickle.dumps(note)) == note  # noqa: S301 - our own
-
-
-def test_a_small_question_imports_little(tmp_path: Path) -> None:
-    graph = tmp_path / "graph.pb"
-    graph.write_bytes(b"\n\x08\n\x01a\x12\x03Neg")
-    names = "dataclasses", "tempfile", "numpy.ma", "re2", "google.protobuf"
-    program = (
-        "import sys, tfprof.cli;"
-        f"tfprof.cli.run(['scope', '--graph_path={graph}']);"
-        f"print([name for name in {names!r} if name in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
-    )
-    assert (done.stdout.splitlines()[-2:], done.returncode) == (
-        ["  a (0/0 params)", "[]"],
-        0,
-    )

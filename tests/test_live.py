@@ -9,7 +9,7 @@ import pytest
 
 import live_models
 from live_models import MODELS
-from sampling import sampled, together
+from sampling import sampled
 from side_by_side import Both
 
 if TYPE_CHECKING:
@@ -41,10 +41,10 @@ class Given:
 
 
 TRIED: Final = sampled([*MODELS], 4, "live models")
-RUNNING: Final = [together(name) for name in TRIED if name != "nothing"]
+RUNNING: Final = [name for name in TRIED if name != "nothing"]
 
 
-@pytest.fixture(scope="module", params=[together(name) for name in TRIED])
+@pytest.fixture(scope="module", params=TRIED)
 def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -129,9 +129,7 @@ def test_pprof(same: Both, given: Given) -> None:
         write(same, given, "code", "pprof", [metric])
 
 
-@pytest.mark.parametrize(
-    "name", [together(name) for name in MODELS if name != "nothing"], indirect=True
-)
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "nothing"], indirect=True)
 @pytest.mark.parametrize("given", [True], indirect=True, ids=["traced"])
 def test_timelines(same: Both, given: Given) -> None:
     for view in sampled(["scope", "code"], 1, f"timeline {given}"):

@@ -20,7 +20,7 @@ import tensorflow.compat.v1 as tf
 import live_models
 import tfprof
 from live_models import MODELS, Live
-from sampling import sampled, together
+from sampling import sampled
 from side_by_side import Both, Done, same_done, with_their_doc
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ LIKE_OTHERS: Final = ("mlp_ref", "adam", "rnn_ref", "servers", "summaries", "not
 ASKED: Final = [name for name in MODELS if name not in LIKE_OTHERS]
 
 
-@pytest.fixture(scope="module", params=[together(name) for name in sampled(ASKED, 3, "steps")])
+@pytest.fixture(scope="module", params=sampled(ASKED, 3, "steps"))
 def run(request: pytest.FixtureRequest) -> Run:
     return Run(request.param)
 

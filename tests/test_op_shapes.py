@@ -11,18 +11,16 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 import sampling
+from every_op import ruled
 from shape_cases import cases
 from shape_exceptions import LIKE, NOT_BUILT, ONE_SIZE
 from shape_oracle import Compared, compared, inexact, unknown, untrue
 from shape_variants import leaves
 from tfprof.ops.dtypes import DTYPES
-from tfprof.ops.table import OPS, names, rules
+from tfprof.ops.table import OPS, names
 
 if TYPE_CHECKING:
     from forked import Forked
-
-# What all of them need takes long to make, so one worker has them all.
-pytestmark = pytest.mark.xdist_group("every op")
 
 # These are compared in every run; of the others, a sample.
 ALWAYS: Final = names(
@@ -48,15 +46,17 @@ def test_one_row_has_everything_that_is_known_of_a_type() -> None:
 
 
 def test_every_type_with_float_operations_has_a_shape_rule_or_a_reason() -> None:
-    neither = {op for op in rules("all") if not OPS[op].shape and not OPS[op].no_shape}
+    neither = {op for op in ruled() if not OPS[op].shape and not OPS[op].no_shape}
     assert neither == set()
+    needless = {op for op in OPS if OPS[op].declares_shapes and OPS[op].shape}
+    assert needless == set()
     both = {op for op in OPS if OPS[op].shape and OPS[op].no_shape}
     assert both == set()
 
 
 def test_reasons_are_few() -> None:
     """Of 614 types; whoever adds one says why the shape does not follow."""
-    assert sum(bool(OPS[op].no_shape) for op in rules("all")) <= 24
+    assert sum(bool(OPS[op].no_shape) for op in ruled()) <= 24
 
 
 def test_whoever_has_the_rule_of_another_type_has_that_rule() -> None:

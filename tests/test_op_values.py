@@ -27,7 +27,9 @@ WORKER: Final = Path(__file__).with_name("value_oracle_worker.py")
 
 
 def test_every_type_with_a_value_rule_has_a_case() -> None:
-    assert {case.op for case in value_cases()} | ELSEWHERE == {op for op in OPS if OPS[op].value}
+    # Those of HLO are for the bounds of loops, which the tests of JAX programs count.
+    ruled = {op for op in OPS if OPS[op].value and not OPS[op].declares_shapes}
+    assert {case.op for case in value_cases()} | ELSEWHERE == ruled
 
 
 class Values:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import gzip
 import shutil
 import weakref
@@ -33,17 +34,18 @@ class Counts:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.opened: Counter[str] = Counter()
         self.unpacked = self.detected = 0
-        open_path, unpacker = Path.open, zlib.decompressobj
+        open_file, unpacker = builtins.open, zlib.decompressobj
 
-        def count_open(path: Path, *arguments: Any, **named: Any) -> Any:
-            self.opened[path.name] += "rb" in arguments
-            return open_path(path, *arguments, **named)
+        def count_open(path: Any, *arguments: Any, **named: Any) -> Any:
+            if isinstance(path, str):
+                self.opened[Path(path).name] += "rb" in arguments
+            return open_file(path, *arguments, **named)
 
         def count_unpack(*arguments: Any) -> Any:
             self.unpacked += 1
             return unpacker(*arguments)
 
-        monkeypatch.setattr(Path, "open", count_open)
+        monkeypatch.setattr(builtins, "open", count_open)
         monkeypatch.setattr(zlib, "decompressobj", count_unpack)
         detect_format = detect.detect
 

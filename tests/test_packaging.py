@@ -22,9 +22,6 @@ else:
 if TYPE_CHECKING:
     from email.message import Message
 
-# Building takes long, so one worker has all of it.
-pytestmark = pytest.mark.xdist_group(__name__)
-
 ROOT: Final = Path(__file__).parents[1]
 PROJECT: Final = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 # SHA-256 of https://www.apache.org/licenses/LICENSE-2.0.txt

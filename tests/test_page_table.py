@@ -283,6 +283,11 @@ def test_a_wrong_filter_is_named_and_the_last_rows_stay(table: Page) -> None:
     seen = read_table(table, fragment("graph", {"order_by": "occurrence"}))
     assert seen.hidden
     assert "cannot order by occurrence" in table.locator(".empty").inner_text()
+    # Once it is right, all rows that fit are there, and not only those around the first one.
+    assert read_table(table, fragment("op", {"step": "7"})).hidden
+    seen = read_table(table, fragment("op", {}))
+    assert not seen.hidden
+    assert len(seen.rows) == len(report_of(loaded, "op", {}).table()) > 4
 
 
 def test_a_view_that_the_files_do_not_have_says_what_is_missing(open_page: Pages) -> None:

@@ -121,7 +121,7 @@ class Slow:
     eof = property(lambda self: self._it.eof)
     unused_data = property(lambda self: self._it.unused_data)
 zlib.decompressobj = Slow
-gzipped._PIECE = 1 << 13
+gzipped.PIECE = 1 << 13
 """
 
 

@@ -25,7 +25,7 @@ RUNNING: Final = "{}.{}".format(*sys.version_info)
 FILES: Final = (
     *("test_shell", "test_tables", "test_tensor_values", "test_matching", "test_units"),
     *("test_functions", "test_saved_model", "test_run_functions", "test_flops_rules"),
-    *("test_xplane", "test_xplane_merge", "test_xplane_names"),
+    *("test_xplane", "test_xplane_merge", "test_xplane_names", "test_kernels", "test_tree"),
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import shlex
 import shutil
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from forked import Forked
     from tfprof.cli.page_server import ServedPage
 
-pytestmark = pytest.mark.xdist_group("keras_fit")  # one worker runs the example
 
 ROOT: Final = Path(__file__).parents[1]
 SAMPLE: Final = ROOT / "src" / "tfprof" / "sample"
@@ -62,6 +62,8 @@ def files(
     folder = tmp_path_factory.mktemp("files")
     shutil.copy(model_folder("hdf5") / "sequential-3.h5", folder / "model.h5")
     shutil.copy(ROOT / "tests" / "data" / "tf2" / "control.tflite", folder / "model.tflite")
+    program = ROOT / "tests" / "data" / "hlo" / "flax_linen.hlo.pb.gz"
+    (folder / "module.hlo.pb").write_bytes(gzip.decompress(program.read_bytes()))
     shutil.copytree(model_folder("events") / "keras2", folder / "logs")
     shutil.copytree(keras_fit[1], folder, dirs_exist_ok=True)
     shutil.copy(model_folder("summary") / "conv.keras", folder / "old.keras")

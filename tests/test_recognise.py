@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -217,6 +219,27 @@ def test_a_trace_whose_first_plane_is_empty_is_no_saved_profile() -> None:
     assert detect(memoryview(b"\x0a" + bytes([len(plane)]) + plane)) is FORMATS["trace"]
     node = b"\x08\x01\x12\x03\x0a\x01a"  # nodes { key: 1 value { name: "a" } }
     assert detect(memoryview(b"\x0a" + bytes([len(node)]) + node)) is FORMATS["profile"]
+
+
+EXPORTS = """
+import sys, jax
+from jax import export
+for count in (1, 50):
+    arrays = [jax.ShapeDtypeStruct((4, 4), "float32")] * count
+    exported = export.export(jax.jit(lambda arrays: [array + 1 for array in arrays]))(arrays)
+    open(f"{sys.argv[1]}/{count}", "wb").write(exported.serialize())
+"""
+
+
+@pytest.mark.whole
+@pytest.mark.xdist_group("jax")
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="JAX needs Python 3.11")
+def test_what_jax_exports_is_named(tfprof: Command, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", EXPORTS, str(tmp_path)]
+    subprocess.run(command, check=True, env={**os.environ, "JAX_PLATFORMS": "cpu"})
+    for count in (1, 50):
+        assert tfprof("scope", str(tmp_path / str(count))) == 3
+        assert "is a program of MLIR in bytecode (StableHLO); give its HLO" in tfprof.err
 
 
 def test_a_graph_is_no_trace(tfprof: Command) -> None:

@@ -10,7 +10,7 @@ import draw
 import tfprof
 from case import OpLogProto
 from tfprof.compare.match_nodes import match_nodes
-from tfprof.compare.renamed import renamed
+from tfprof.compare.renamed import renamed, with_new_stacks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,7 +50,8 @@ def stacks_of(profile: Profile) -> dict[str, list[tuple[str, int, str]]]:
 
 
 def in_names_of(base: Profile, new: Profile) -> Profile:
-    return renamed(base, new, match_nodes(base, new))
+    matches = match_nodes(base, new)
+    return with_new_stacks(renamed(base, new, matches), new, matches)
 
 
 MODEL = "x op=Placeholder us=3\na/m op=MatMul us=5 < x\na/r op=Relu us=7 < a/m"

@@ -201,7 +201,7 @@ def test_our_schema_has_every_field_of_theirs() -> None:
         return fields
 
     extra = {"uncovered", "unknown_inputs", "UnknownInputsEntry", "region", "regions", "Region"}
-    extra.add("layers")
+    extra |= {"layers", "all_devices", "planned"}
     extra |= {"input_slots", "InputSlotsEntry"}
     mine = described(OurProfileProto.DESCRIPTOR, set())
     assert described(ProfileProto.DESCRIPTOR, set()) == {

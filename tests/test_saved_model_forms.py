@@ -130,7 +130,7 @@ def test_a_tag_is_for_a_saved_model(tmp_path: Path) -> None:
     graph.write_text('node { name: "a" op: "NoOp" }')
     with pytest.raises(UsageError, match=r"has no tags; --tag=serve is for a SavedModel"):
         library.load(graph, tag="serve")
-    with pytest.raises(UsageError, match="tag select from a file"):
+    with pytest.raises(UsageError, match="signature and tag select from a file"):
         library.load(b"", tag="serve")
 
 

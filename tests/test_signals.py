@@ -132,11 +132,14 @@ def test_a_signal_at_any_moment_of_a_command(tmp_path: Path) -> None:
 
 def test_interrupts_at_the_prompt(tmp_path: Path) -> None:
     """Ctrl-C at any moment of an answer: the prompt comes back, and no half file does."""
-    target, new = tmp_path / "report", tmp_path / "new"
-    line = "graph -select micros,bytes -max_depth 10000 -output file:outfile="
+    target, new, graph = tmp_path / "report", tmp_path / "new", tmp_path / "graph.pb"
+    names = (b"scope%d/node%d" % (number % 1000, number) for number in range(100_000))
+    nodes = (b"\n%c%b\x12\x03Neg" % (len(name), name) for name in names)
+    graph.write_bytes(b"".join(b"\n%c%b" % (len(node), node) for node in nodes))
+    line = "graph -select params -max_depth 10000 -output file:outfile="
     child = pexpect.spawn(
         sys.executable,
-        ["-m", "tfprof", *PROFILES["resnet"].flags()],
+        ["-m", "tfprof", f"--graph_path={graph}"],
         env={
             **os.environ,
             "TERM": "xterm",
@@ -152,23 +155,30 @@ def test_interrupts_at_the_prompt(tmp_path: Path) -> None:
     child.logfile_read = shown = io.StringIO()
     child.delaybeforesend = None
     child.expect_exact("tfprof>")
-    child.send(f"{line}{new}\r")
-    child.expect_exact(f"tfprof: wrote {new}")
+    times = []
+    for number in range(100, 104):  # the first one also draws
+        child.send(f"{line}{new} -min_params -{number}\r")
+        child.expect_exact(f"-{number}")
+        began = time.monotonic()
+        child.expect_exact(f"tfprof: wrote {new}")
+        times.append(time.monotonic() - began)
+    took = sorted(times)[1]
     whole, choice, seen = new.read_bytes(), random.Random(8), Counter[bool]()  # noqa: S311 - as it says
     new.unlink()
     for attempt in range(30):
         target.write_text("the old one")
         began = time.monotonic()
         # Other options each time, so that the answer is not the one that is still known.
-        child.send(f"{line}{target} -min_micros -{attempt + 1}\r")
+        child.send(f"{line}{target} -min_params -{attempt + 1}\r")
         child.expect_exact(f"-{attempt + 1}")
-        time.sleep(choice.uniform(0, 0.15))
+        time.sleep(choice.uniform(0, 1.5 * took))
         child.send("\x03")
         time.sleep(max(0, 0.1 - (time.monotonic() - began)))
         child.send(f"\rscope -mark{attempt}\r")
         child.expect_exact(f"there is no option -mark{attempt}\r")
         assert target.read_bytes() in (b"the old one", whole)
-        assert sorted(path.name for path in tmp_path.iterdir()) == ["report", "state"]
+        held = sorted(path.name for path in tmp_path.iterdir())
+        assert held == ["graph.pb", "report", "state"]
         seen[target.read_bytes() == whole] += 1
     assert min(seen[True], seen[False]) > 1, seen
     child.expect_exact("tfprof>")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -10,11 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tfprof.columns import byte_words, strings
+from tfprof.columns.string_index import Index
 from tfprof.columns.strings import Strings
+from tfprof.kernels.table import KERNELS
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import U64
 
+pytestmark = pytest.mark.usefixtures("kernels")
 often = settings(deadline=None, max_examples=150)
 
 # Around every border: none, one byte, a word or two, and what is hashed as a long string.
@@ -111,7 +115,7 @@ def test_compact_joins_more_rows_than_are_copied_at_a_time() -> None:
 def test_intern_numbers_distinct_strings_as_they_appear(column: Column) -> None:
     number: dict[bytes, int] = {}
     expected = [number.setdefault(row, len(number)) for row in column.rows]
-    for ids, first in (column.strings.intern(), column.strings._intern_by_hash()):
+    for ids, first in (column.strings.intern(), strings._intern_by_hash(column.strings)[:2]):
         assert ids.tolist() == expected
         assert first.tolist() == [column.rows.index(text) for text in number]
 
@@ -211,16 +215,63 @@ def colliding(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     def hashes(self: Strings, seed: np.uint64) -> U64:
         seeds.append(int(seed))
-        if seed == strings._FIRST_SEED:
+        if seed == strings.FIRST_SEED:
             return self.length.astype(np.uint64)
         return proper(self, seed)
 
     monkeypatch.setattr(Strings, "hashes", hashes)
+    for kernel in KERNELS.values():  # the compiled core hashes by itself
+        monkeypatch.setattr(kernel, "compiled", None)
     return seeds
 
 
+def made_to_collide(count: int) -> list[bytes]:
+    """Strings of two words with one hash: the second word undoes what the first one did."""
+    seed = int(strings.FIRST_SEED)
+    factor, everything = seed | 1, (1 << 64) - 1
+    rows = []
+    for first in range(count):
+        mixed = first ^ (16 * factor & everything) ^ seed
+        mixed ^= mixed >> 32
+        mixed = mixed * factor & everything
+        mixed ^= mixed >> 29
+        rows.append(struct.pack("<QQ", first, mixed ^ 0x0123456789ABCDEF))
+    return rows
+
+
+def test_strings_made_to_collide_are_told_apart() -> None:
+    rows = made_to_collide(3_000)
+    column = Strings.of([*rows, *rows])
+    assert np.unique(column.hashes(strings.FIRST_SEED)).size == 1
+    ids, first = column.intern()
+    assert ids.tolist() == [*range(3_000), *range(3_000)]
+    assert first.tolist() == [*range(3_000)]
+    among = Strings.of(rows)
+    assert among.find(column).tolist() == ids.tolist()
+    assert among.find(Strings.of(made_to_collide(3_003)[2_998:])).tolist() == [
+        2_998,
+        2_999,
+        *[-1] * 3,
+    ]
+
+
+def test_no_strings_collide_whatever_the_seed() -> None:
+    # The highest bit of a word once changed the same bits of its hash for every seed.
+    change = 1 << 63 | 1 << 34
+    rows = [
+        struct.pack("<QQ", first ^ flip << 63, 7 ^ change * flip)
+        for first in range(100)
+        for flip in (0, 1)
+    ]
+    ids, _ = Strings.of(rows).intern()
+    assert ids.tolist() == [*range(200)]
+    seeds = np.random.default_rng(1).integers(0, 1 << 63, 20, dtype=np.uint64)
+    assert any(np.unique(Strings.of(rows).hashes(seed)).size == len(rows) for seed in seeds)
+
+
 def test_intern_tells_colliding_strings_apart(colliding: list[int]) -> None:
-    ids, first = Strings.of([b"one", b"two", b"one", b"three", b"six", b"two"])._intern_by_hash()
+    rows = Strings.of([b"one", b"two", b"one", b"three", b"six", b"two"])
+    ids, first, _ = strings._intern_by_hash(rows)
     assert ids.tolist() == [0, 1, 0, 2, 3, 1]
     assert first.tolist() == [0, 1, 3, 4]
     assert len(set(colliding)) > 1
@@ -229,7 +280,8 @@ def test_intern_tells_colliding_strings_apart(colliding: list[int]) -> None:
 def test_find_tells_colliding_strings_apart(colliding: list[int]) -> None:
     among = Strings.of([b"one", b"two", b"three"])
     wanted = Strings.of([b"two", b"six", b"", b"three", b"one", b"seven"])
-    assert among.find(wanted).tolist() == [1, -1, -1, 2, 0, -1]
+    index = KERNELS["index_slices"].reference(among.blob, among.start, among.length)
+    assert strings.find_slices(among, index, wanted).tolist() == [1, -1, -1, 2, 0, -1]
     assert len(set(colliding)) > 1
 
 
@@ -256,9 +308,12 @@ def sparse(draw: st.DrawFn) -> Column:
 
 
 @often
-@given(column=sparse() | columns, byte=st.sampled_from([b":", b"/", b"\x00", b"\xff"]))
-def test_the_first_of_a_byte(column: Column, byte: bytes) -> None:
-    assert column.strings.first(byte).tolist() == [row.find(byte) for row in column.rows]
+@given(
+    column=sparse() | columns,
+    text=st.sampled_from([b":", b"/", b"\x00", b"\xff", b"a:", b":/", b"//", b"aaa", b"a" * 2_000]),
+)
+def test_the_first_of_a_text(column: Column, text: bytes) -> None:
+    assert column.strings.first(text).tolist() == [row.find(text) for row in column.rows]
 
 
 @often
@@ -327,7 +382,7 @@ def test_many_rows_at_every_offset_are_worked_on_as_few_are() -> None:
 
 def test_hashes_that_crowd_one_bucket_are_still_found() -> None:
     hashes = np.sort(np.random.default_rng(3).permutation(10_000)[:500].astype(np.uint64))
-    index = strings.Index.of(np.uint64(0), hashes, np.arange(500))
+    index = Index.of(np.uint64(0), hashes, np.arange(500))
     assert len({int(h >> index.shift) for h in hashes}) == 1
     assert index.candidates(hashes).tolist() == list(range(500))
     beyond = np.array([10_000, 2**64 - 1], np.uint64)

@@ -14,7 +14,7 @@ from tfprof.results.summary_numbers import (
     short_formula,
 )
 from tfprof.summary.formula import Formula, formulas
-from tfprof.summary.scopes import folded
+from tfprof.summary.scopes import Call, folded
 from tfprof.writers.table_text import shortened
 
 if TYPE_CHECKING:
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 # --- names -------------------------------------------------------------------------------------
 
-CALLS: Final[Mapping[bytes, bool]] = {
-    b"StatefulPartitionedCall": False,
-    b"StatefulPartitionedCall/net/lstm/while": True,
-    b"net/lstm/while": True,
-    b"net/dense/PartitionedCall_3": False,
-    b"outer/f": False,
-    b"outer/f/while": True,
+CALLS: Final[Mapping[bytes, Call]] = {
+    b"StatefulPartitionedCall": Call(has_bodies=False),
+    b"StatefulPartitionedCall/net/lstm/while": Call(has_bodies=True),
+    b"net/lstm/while": Call(has_bodies=True),
+    b"net/dense/PartitionedCall_3": Call(has_bodies=False),
+    b"outer/f": Call(has_bodies=False),
+    b"outer/f/while": Call(has_bodies=True),
 }
 
 

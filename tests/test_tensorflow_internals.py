@@ -22,7 +22,11 @@ FOLDER: Final = Path(tfprof.__file__).parent
 TABLE: Final = Path(tensorflow_internals.__file__)
 # Names that other classes have, too: only the table's readers in capture/ are checked for them.
 COMMON: Final = {"name", "graph", "inputs", "variables", "run", "graph_debug_info"}
-NOT_TENSORFLOW: Final = {"_replace", "_fields", "_asdict", "_getframe", "_exit"}
+NOT_TENSORFLOW: Final = {
+    *("_replace", "_fields", "_field_defaults", "_asdict"),
+    *("_getframe", "_exit", "_run_exitfuncs"),
+    *("_core", "_set_madvise_hugepage"),  # of NumPy
+}
 GETTERS: Final = {"getattr", "hasattr", "setattr", "delattr"}
 REQUIRED: Final = [row for row in Internal if row.part is not Part.OPTIONAL]
 

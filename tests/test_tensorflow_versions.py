@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # What an environment needs takes long to install, so one worker has them all.
-pytestmark = [pytest.mark.whole, pytest.mark.xdist_group(__name__)]
+pytestmark = pytest.mark.whole
 
 ROOT: Final = Path(__file__).parents[1]
 RELEASES: Final = (OLDEST, "2.16", NEWEST)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 MANY = 200_000
 INT64 = st.integers(-(2**63), 2**63 - 1)
 
+pytestmark = pytest.mark.usefixtures("kernels")
 often = settings(deadline=None, max_examples=120)
 
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 NodeDef: Final[Any] = type(GraphDef().node.add())
 
+pytestmark = pytest.mark.usefixtures("kernels")
 often = settings(deadline=None, max_examples=80)
 at_times = settings(deadline=None, max_examples=40)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Python = Callable[..., subprocess.CompletedProcess[str]]
 
 # What all of them need takes long to make, so one worker has them all.
-pytestmark = [pytest.mark.xdist_group(__name__), pytest.mark.whole]
+pytestmark = pytest.mark.whole
 
 ROOT = Path(__file__).parents[1]
 # Those that need no original beside ours: commands and shell, rules, checkpoints, columns, and what

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import struct
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -26,6 +27,7 @@ DATA: Final = Path(__file__).with_name("data") / "xplane"
 CASES: Final = sorted(path.name for path in DATA.iterdir())
 _SAME_GRAPH: Final = {"level2": "loop", "keras_level2": "keras"}
 US: Final = 10**6  # picoseconds
+Stat = int | float | str | bytes
 
 
 @cache
@@ -77,13 +79,20 @@ class Event(NamedTuple):
     long: float = 1
     display: str | None = None  # else what stands behind the colon
     stats: Sequence[tuple[str, int | str]] = ()
-    kind_stats: tuple[tuple[str, int | str], ...] = ()  # of its metadata
+    kind_stats: tuple[tuple[str, Stat], ...] = ()  # of its metadata
 
 
-def plane(name: str, lines: Mapping[str, Sequence[Event]], **stats: int | bytes) -> bytes:
-    """A plane of an XSpace with these lines of events."""
-    kinds: dict[tuple[str, str, tuple[tuple[str, int | str], ...]], int] = {}
+def plane(
+    name: str,
+    lines: Mapping[str, Sequence[Event]],
+    metadata: Sequence[Event] = (),
+    **stats: Stat,
+) -> bytes:
+    """A plane of an XSpace with these lines of events, and *metadata* without events."""
+    kinds: dict[tuple[str, str, tuple[tuple[str, Stat], ...]], int] = {}
     names: dict[str, int] = {}
+    for event in metadata:
+        kinds[event.name, event.display or "", event.kind_stats] = len(kinds) + 1
     body = field(2, name.encode())
     for number, (line, events) in enumerate(lines.items()):
         made: list[Part] = [_number(1, number), *field(2, line.encode()), _number(3, 1000)]
@@ -99,14 +108,14 @@ def plane(name: str, lines: Mapping[str, Sequence[Event]], **stats: int | bytes)
         body += field(3, *made)
     for (kind_name, display, kind_stats), number in kinds.items():
         told = [_number(1, number), *field(2, kind_name.encode()), *field(4, display.encode())]
-        for stat, value in kind_stats:
-            told += field(5, _stat(names, stat, value))
+        for stat, fact in kind_stats:
+            told += field(5, _stat(names, stat, fact))
         body += field(4, _number(1, number), *field(2, *told))
     for stat, said in stats.items():
         body += field(6, _stat(names, stat, said))
     for stat, number in names.items():
-        metadata = [_number(1, number), *field(2, stat.encode())]
-        body += field(5, _number(1, number), *field(2, *metadata))
+        named = [_number(1, number), *field(2, stat.encode())]
+        body += field(5, _number(1, number), *field(2, *named))
     return joined(field(1, *body))
 
 
@@ -128,11 +137,13 @@ def _number(number: int, value: int) -> bytes:
     return varint(number << 3) + varint(value)
 
 
-def _stat(names: dict[str, int], name: str, value: int | str | bytes) -> bytes:
+def _stat(names: dict[str, int], name: str, value: Stat) -> bytes:
     """A stat; like a name, a text stands among the *names* and is referred to."""
     number = _number(1, names.setdefault(name, len(names) + 1))
     if isinstance(value, int):
         return number + _number(4, value)
+    if isinstance(value, float):
+        return number + varint(2 << 3 | 1) + struct.pack("<d", value)
     if isinstance(value, str):
         return number + _number(7, names.setdefault(value, len(names) + 1))
     return number + joined(field(6, value))

@@ -9,13 +9,15 @@ def main() -> None:
     # Until the command can print a sentence, Ctrl-C ends it without one.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    # What is imported stays until the end: no search for garbage looks at it.
-    gc.disable()
+    # Columns are no garbage: one search per hundred thousand objects finds what little there is.
+    gc.set_threshold(100_000)
     from tfprof.cli import main as command  # noqa: PLC0415
+    from tfprof.console.signals import exit_at_once  # noqa: PLC0415
 
-    gc.freeze()
-    gc.enable()
-    command()
+    try:
+        command()
+    except SystemExit as end:
+        exit_at_once(end)
 
 
 if __name__ == "__main__":

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from os import fspath
 from typing import TYPE_CHECKING, Any
 
-from tfprof import read
+from tfprof.cache.load_cached import cached_profile
 from tfprof.errors import UsageError
 from tfprof.foundation.arguments import path as file_path
 from tfprof.foundation.arguments import shown, truth
 from tfprof.foundation.progress_events import listening
-from tfprof.io.open_files import checkpoint_files, open_checkpoint, open_source
-from tfprof.read import expansion_limits
+from tfprof.io.beside import BESIDE_GRAPH, beside_graph, files_beside, notes_beside
 from tfprof.results.loaded import Loaded
 from tfprof.tables.eras import ERAS, NOW
 from tfprof.tables.formats import (
     CHECKPOINT,
-    DEBUG_INFO,
+    DEVICES,
     FORMATS,
     GRAPH,
-    KERAS_METADATA,
     NOTES,
     OP_LOG,
     PROFILE,
     RUN,
-    SIGNATURE,
-    TAG,
+    TEXT_PARTS,
     TRACE,
     load_arguments,
     sample_files,
@@ -37,8 +35,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from tfprof.model import Profile
+    from tfprof.read.source import Source
     from tfprof.results.fleet import Fleet
     from tfprof.tables.formats import Input
+    from tfprof.tables.options import Option
 
     # For each input paths, or for some live objects, messages or bytes.
     Arguments = Mapping[Input, list[Any]]
@@ -58,6 +58,8 @@ def load(  # noqa: PLR0913 - one parameter per input
     trace: AnyPath | Sequence[AnyPath] = (),
     signature: str | None = None,
     tag: str | Sequence[str] | None = None,
+    weights: str | None = None,
+    devices: str = DEVICES.default,
     functions: bool | None = None,
     era: str = NOW.name,
     progress: Callable[[str], None] = lambda _: None,
@@ -71,7 +73,9 @@ def load(  # noqa: PLR0913 - one parameter per input
     code that made its nodes. *signature* selects one signature of a SavedModel; without it, all are
     read. *tag* selects one graph of a SavedModel by its tags, as in "serve,gpu" or
     ["serve", "gpu"]; without it, the only graph, the one tagged
-    "serve" or the one without tags is read. functions=False skips the function
+    "serve" or the one without tags is read. *weights* is a regex for the parameters of a program of
+    XLA that are weights, as in "params.*"; devices="all" counts the float operations and weights of
+    all its devices, not of one. functions=False skips the function
     library of a graph; era="original" does so, too, and is the era of the views that are asked of
     it. *checkpoint* is the prefix of one; alone, its variables are the graph. *profile* is the path
     of a saved or converted one, or what serialize_to_string() of a Profiler returns, and stands for
@@ -93,7 +97,8 @@ def load(  # noqa: PLR0913 - one parameter per input
     functions = ERAS[era].functions if functions is None else functions
     if (reads_functions := truth(functions)) is None:
         raise UsageError(f"functions takes True or False, not {shown(functions)}")
-    parts = {SIGNATURE.name: _text("signature", signature), TAG.name: _text("tag", tag)}
+    chosen = zip(TEXT_PARTS, (signature, tag, weights, devices), strict=True)
+    parts = {row.name: _text(row, value) for row, value in chosen}
     if not callable(progress):
         raise UsageError(f"progress takes a function, not {shown(progress)}")
     checkpoints = arguments.pop(CHECKPOINT)
@@ -106,15 +111,18 @@ def load(  # noqa: PLR0913 - one parameter per input
     )
     if all(_is_path(argument) for row in _LIVE for argument in arguments[row]):
         with listening(progress):
-            sources = _sources(arguments)
-            merged = read.load_files(sources, progress, **parts, functions=reads_functions)
+            merged = _profile(arguments, {**parts, "functions": reads_functions}, progress)
     else:
         if any(part is not None for part in parts.values()):
-            raise UsageError("signature and tag select from a file: pass the path of a SavedModel")
+            raise UsageError(
+                "weights, devices, signature and tag select from a file: pass its path as the graph"
+            )
         merged = _live_profile(arguments, functions=reads_functions)
     if prefix is None:
         return Loaded(merged, None, inputs, era)
     progress(f"reading {prefix}")
+    from tfprof.io.open_files import checkpoint_files, open_checkpoint  # noqa: PLC0415 - as above
+
     opened, row = open_checkpoint(prefix), FORMATS["checkpoint"]
     if not any(arguments.values()) and ERAS[era].fits_files:
         from tfprof.read.checkpoint.variables import variables_profile  # noqa: PLC0415 - likewise
@@ -143,13 +151,15 @@ def open_fleet(path: AnyPath) -> Fleet:
     return Fleet(Dataset.open(file_path("path", path)))
 
 
-def _text(name: str, value: object) -> str | None:
-    """A text, or of several texts a list by commas."""
+def _text(row: Option, value: object) -> str | None:
+    """A text, or of several texts a list by commas; None: as by default."""
+    if row.choices and value not in row.choices:
+        raise UsageError(f"{row.name} takes {' or '.join(row.choices)}, not {shown(value)}")
     if isinstance(value, (list, tuple)) and all(isinstance(text, str) for text in value):
         return ",".join(value) or ","
     if value is None or isinstance(value, str):
-        return value
-    raise UsageError(f"{name} takes a text, not {shown(value)}")
+        return None if row.choices and value == row.default else value
+    raise UsageError(f"{row.name} takes a text, not {shown(value)}")
 
 
 def _listed(row: Input, argument: Any) -> list[Any]:  # noqa: ANN401 - as in load
@@ -170,31 +180,61 @@ def _with_folder(folder: str, arguments: Arguments) -> dict[Input, list[Any]]:
     return {row: _listed(row, chosen.get(row.name)) or values for row, values in others.items()}
 
 
-def _sources(arguments: Arguments) -> dict[Input, list[read.Source]]:
+def _profile(
+    arguments: Arguments, parts: Mapping[str, Any], progress: Callable[[str], None]
+) -> Profile:
+    """The profile of files, from the cache where it is there."""
+    files = [(row.name, path) for row, paths in arguments.items() for path in paths]
+    # Event files that were joined, and messages, are not one file each.
+    if any(not _is_path(path) or getattr(path, "others", ()) for _, path in files):
+        return _read_files(arguments, parts, progress)
+    named = [(name, fspath(path)) for name, path in files]
+    beside = [path for row, paths in arguments.items() for file in paths
+              for path in files_beside(row, fspath(file))]  # fmt: skip
+    read_now = partial(_read_files, arguments, parts, progress)
+    return cached_profile(named, beside, parts, read_now, partial(_read_again, parts))
+
+
+def _read_again(parts: Mapping[str, Any], files: Sequence[tuple[str, str]]) -> Profile:
+    """The profile of files that were read before."""
+    rows = (GRAPH, RUN, OP_LOG, PROFILE, TRACE)
+    arguments = {row: [path for name, path in files if name == row.name] for row in rows}
+    return _read_files(arguments, parts, lambda _: None)
+
+
+def _read_files(
+    arguments: Arguments, parts: Mapping[str, Any], progress: Callable[[str], None]
+) -> Profile:
+    from tfprof.read import load_files  # noqa: PLC0415 - the cache may have it
+
+    return load_files(_sources(arguments), progress, **parts)
+
+
+def _sources(arguments: Arguments) -> dict[Input, list[Source]]:
     """The content of the files, and of what belongs beside the graph."""
+    from tfprof.io.open_files import open_source  # noqa: PLC0415 - as above
+
     sources = {row: [_source(row, file) for file in files] for row, files in arguments.items()}
     for graph in arguments[GRAPH]:
-        from tfprof.io.find_inputs import beside_graph  # noqa: PLC0415 - as above
-
-        for row in (DEBUG_INFO, KERAS_METADATA):
+        for row in BESIDE_GRAPH:
             if source := beside_graph(row, fspath(graph), sources[GRAPH][0]):
                 sources[row] = [source]
     captured = [*arguments[GRAPH], *arguments[TRACE]]
     if captured:
-        from tfprof.io.find_inputs import notes_beside  # noqa: PLC0415 - as above
-
         places = dict.fromkeys(notes_beside(fspath(file)) for file in captured)
         sources[NOTES] = [open_source(place, NOTES.title) for place in places if place]
     return sources
 
 
-def _source(row: Input, argument: Any) -> read.Source:  # noqa: ANN401 - as in load
+def _source(row: Input, argument: Any) -> Source:  # noqa: ANN401 - as in load
     if row is PROFILE and not _is_path(argument):
         from tfprof.capture.coerce import profile_source  # noqa: PLC0415 - it serves live objects
 
         source = profile_source(argument)
         assert source is not None, "there is a profile"
         return source
+    from tfprof.io.open_files import open_source  # noqa: PLC0415 - as above
+
     file = file_path(row.parameter, argument)
     if not file:
         raise UsageError(f"the path of {row.title} is empty")
@@ -206,11 +246,12 @@ def _live_profile(arguments: Arguments, *, functions: bool) -> Profile:
         raise UsageError("pass either a saved profile or graph, run_meta and op_log, not both")
     # TensorFlow and what serves it is for live objects.
     from tfprof.capture.model import profile_of_steps  # noqa: PLC0415
+    from tfprof.read import add_trace, expansion_limits  # noqa: PLC0415
 
     graph, op_log = (next(iter(arguments[row]), None) for row in (GRAPH, OP_LOG))
     model = b"" if graph is None else graph
     profile = profile_of_steps(model, arguments[RUN], op_log, functions=functions)
     for trace in arguments[TRACE]:
-        profile = read.add_trace(profile, _source(TRACE, trace))
+        profile = add_trace(profile, _source(TRACE, trace))
     expansion_limits.check(profile, "what was given")
     return profile

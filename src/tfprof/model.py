@@ -12,8 +12,7 @@
 A Profile never changes. Reading another file makes another Profile, which shares the columns that
 stay the same. Any number of them can be used at once, in any thread, and each can be pickled.
 
-What is worked out later is cached with the parts it depends on, and profiles that share these parts
-share the cache:
+What is worked out later is cached with the parts it depends on; profiles that share them share it:
 
     structure_cache   names, types, devices, edges, regions, stacks    drawings, sorted names
     run_cache         names, steps                                     times and memory per node
@@ -32,8 +31,8 @@ from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.columns.unique import most_frequent, unique
 from tfprof.foundation.caches import Cache
+from tfprof.foundation.later import part
 from tfprof.foundation.lazy_dataclasses import dataclass, field
-from tfprof.wire.maps import by_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -41,11 +40,9 @@ if TYPE_CHECKING:
     from tfprof.columns.keras_layer import KerasLayer
 
 T = TypeVar("T")
-
-# What an execution counts as, by its device.
-UNTIMED, ACCELERATOR, CPU = 0, 1, 2
-_SAFE_SUM = 2.0**62
-_ONE_GRAPH = 2  # the empty beginning and one more
+# What an execution counts as, by its device: a run only where no other device recorded it.
+UNTIMED, ACCELERATOR, CPU, ACCELERATOR_RUN = range(4)
+_SAFE_SUM, _ONE_GRAPH = 2.0**62, 2  # _ONE_GRAPH: the empty beginning and one more
 
 
 def _empty() -> I64:
@@ -150,7 +147,7 @@ class Step(Frozen):
         if metric in _MEMORY:
             column: I64 = getattr(self, _MEMORY[metric])
             return column
-        return self.us if metric != "occurrence" else np.empty(0, np.int64)
+        return self.us if metric != "occurrence" else _empty()
 
 
 _MEMORY: Final = {
@@ -158,11 +155,9 @@ _MEMORY: Final = {
     "output_bytes": "output",
 }  # fmt: skip
 _COUNTED: Final = {
-    "micros": (ACCELERATOR, CPU),
-    "accelerator_micros": (ACCELERATOR,),
-    "cpu_micros": (CPU,),
-    "occurrence": (CPU,),
-}
+    "micros": (ACCELERATOR, CPU, ACCELERATOR_RUN), "cpu_micros": (CPU,),
+    "accelerator_micros": (ACCELERATOR, ACCELERATOR_RUN), "occurrence": (CPU, ACCELERATOR_RUN),
+}  # fmt: skip
 _OF_GRAPH: Final = ("params", "float_ops")  # not recorded by steps
 # How a node uses a region that it calls.
 CALLED, LOOP_BODY, LOOP_CONDITION, BRANCH = range(4)
@@ -194,16 +189,18 @@ class Regions(Frozen):
     def runs(self, of_nodes: I64) -> I64:
         """How often each region ran, judged by its nodes; -1 where none of them has a record."""
         # If one branch of a conditional ran, the others did not, nor did anything inside them.
-        inside = np.flatnonzero(self.of_node >= 0)
+        ran = np.flatnonzero(self.of_node >= 0)
         # A few may be recorded more often, such as those that a rewriter evaluates beforehand.
-        ran = inside[of_nodes[inside] > 0]
+        ran = ran[of_nodes[ran] > 0]
         most = most_frequent(self.of_node[ran], of_nodes[ran], len(self))
         taken = set(self.call[(self.kind == BRANCH) & (most > 0)].tolist())
         for region in np.flatnonzero(most < 0).tolist():
-            outer = int(self.of_node[self.call[region]])
-            beside = self.kind[region] == BRANCH and self.call[region] in taken
+            call, outer = self.call[region], int(self.of_node[self.call[region]])
+            beside = self.kind[region] == BRANCH and call in taken
             if beside or (outer >= 0 and most[outer] == 0):
                 most[region] = 0
+            elif self.kind[region] == CALLED:  # as often as its call, or as what that is in
+                most[region] = of_nodes[call] or (most[outer] if outer >= 0 else -1)
         return most
 
 
@@ -266,6 +263,9 @@ class Profile(Frozen):
     misses_accelerator_stream: bool = False
     notes: tuple[Note, ...] = ()
     layers: tuple[KerasLayer, ...] = ()  # where a file records them
+    devices: tuple[float, ...] = ()  # (how many run the program, if all of them count)
+    planned: tuple[float, ...] = ()  # bytes that a compiler plans with, a MemoryPlan
+    peaks: tuple[float, ...] = ()  # float operations and bytes per second of a device; 0: unknown
     structure_cache: Cache = field(default_factory=Cache, repr=False)
     run_cache: Cache = field(default_factory=Cache, repr=False)
     _cache: Cache = field(default_factory=Cache, init=False, repr=False)
@@ -273,10 +273,10 @@ class Profile(Frozen):
     def __post_init__(self) -> None:
         super().__post_init__()
         nodes, typed = self.nodes, (self.types, self.typed_node, self.typed_as)
-        columns = (nodes.name, nodes.op, nodes.device, nodes.stack, *typed)
+        columns = (*(part(nodes, name) for name in ("name", "op", "device", "stack")), *typed)
         drawn = (*columns, self.edges, self.regions, self.stacks, self.has_traces)
         vars(self)["structure_cache"] = self.structure_cache.of(drawn)
-        vars(self)["run_cache"] = self.run_cache.of((nodes.name, self.steps))
+        vars(self)["run_cache"] = self.run_cache.of((columns[0], self.steps))
 
     def __len__(self) -> int:
         return len(self.nodes.name)
@@ -324,6 +324,8 @@ class Profile(Frozen):
     @property
     def attributes(self) -> tuple[I64, Strings]:
         """(node, map entry in wire format) of every attribute, by node and key; read each time."""
+        from tfprof.wire.maps import by_text  # noqa: PLC0415 - few questions need them
+
         nodes, entries = [_empty()], [_no_strings()]
         for source in self.attribute_sources:
             row, entry = source.read()
@@ -332,8 +334,7 @@ class Profile(Frozen):
             entries.append(entry.take(is_node))
         # Those of a single graph are not copied: tensors among them may be most of a file.
         joined = entries[-1] if len(entries) <= _ONE_GRAPH else Strings.concat(entries)
-        node = np.concatenate(nodes)
-        rows = by_text(node, joined)
+        rows = by_text(node := np.concatenate(nodes), joined)
         return node[rows], joined.take(rows)
 
     @cached_property

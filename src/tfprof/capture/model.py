@@ -20,7 +20,8 @@ from tfprof.capture.op_logs import NO_LOG, count_float_ops, joined, own_log, reg
 from tfprof.errors import UsageError, nearest
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note, Outputs, Profile
-from tfprof.read import debug_info, with_shape_source
+from tfprof.read import debug_info
+from tfprof.read.add_files import with_shape_source
 from tfprof.read.columns import GraphColumns, OpLogColumns, runs
 from tfprof.read.merge import with_extra_type, with_graph
 from tfprof.read.merge_run import with_run

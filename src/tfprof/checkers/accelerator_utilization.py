@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.checkers import Findings
-from tfprof.model import ACCELERATOR, Profile
+from tfprof.model import ACCELERATOR, ACCELERATOR_RUN, Profile
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import I64, Bool
 
 _NEVER = np.iinfo(np.int64).max
+_ON_IT = (ACCELERATOR, ACCELERATOR_RUN)
 
 
 def check(profile: Profile, min_utilization: float) -> Findings:
@@ -49,7 +50,7 @@ def _use(profile: Profile) -> tuple[I64, I64, I64]:
         start, us = step.start_us[rows], step.us[rows]
         np.minimum.at(first, device, start)
         np.maximum.at(end, device, start + us)
-        np.add.at(busy, device, np.where(step.counts_as[rows] == ACCELERATOR, us, 0))
+        np.add.at(busy, device, np.where(np.isin(step.counts_as[rows], _ON_IT), us, 0))
     return first, end, busy
 
 

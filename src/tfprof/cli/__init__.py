@@ -9,14 +9,19 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from tfprof.cache.folder import cache_off
 from tfprof.cli.argv import read_words
 from tfprof.cli.request import Request, check_first_word, limits_of, make_request, run_request
+from tfprof.console.detached import run_detached
 from tfprof.console.outcome import Outcome, show_outcome
 from tfprof.console.signals import INTERRUPTED, exit_on_signals
 from tfprof.console.stdio import open_missing_stderr, print_command, print_error
 from tfprof.errors import OUT_OF_MEMORY, ClosedPipeError, TfprofError, UsageError
+from tfprof.foundation import after_answer
 from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.foundation.light_numpy import import_numpy
+from tfprof.tables.command_options import NO_CACHE
 from tfprof.tables.commands import COMMANDS, PROMPT, known_options
 from tfprof.tables.formats import INPUTS
 
@@ -34,14 +39,18 @@ def main(line: Sequence[str] | None = None) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     open_missing_stderr()
     exit_on_signals()
-    sys.exit(run(sys.argv[1:] if line is None else line))
+    after_answer.collect()
+    code = run(sys.argv[1:] if line is None else line)
+    if code not in (INTERRUPTED, OUT_OF_MEMORY) and (work := after_answer.take()):
+        run_detached(work)
+    sys.exit(code)
 
 
 def run(line: Sequence[str]) -> int:
     """Run a command line; the exit code. An error is one sentence on stderr."""
     try:
         plain, options = read_words(line, known_options())
-        with limits_of(options):
+        with limits_of(options), cache_off(off=options.pop(NO_CACHE.name, False)):
             outcome = _outcome(plain, options)
             show_outcome(outcome, pager=True)
     except ClosedPipeError as problem:
@@ -61,8 +70,9 @@ def run(line: Sequence[str]) -> int:
 def _outcome(plain: Sequence[str], options: dict[str, Any]) -> Outcome:
     if options.pop("version", False):
         from tfprof import __version__  # noqa: PLC0415 - it imports this package
+        from tfprof.kernels.core import DESCRIPTION  # noqa: PLC0415 - nobody else asks here
 
-        return Outcome(page=f"tfprof {__version__}\n")
+        return Outcome(page=f"tfprof {__version__}, {DESCRIPTION}\n")
     nothing = not plain and not options
     if options.pop("help", nothing) and plain[:1] != ["help"]:
         plain = ["help", *plain[:1]]
@@ -70,6 +80,7 @@ def _outcome(plain: Sequence[str], options: dict[str, Any]) -> Outcome:
         raise UsageError(f"no command given (commands: {', '.join(COMMANDS)})")
     if plain and plain[0] not in COMMANDS:
         check_first_word(plain[0])
+        import_numpy()
         outcome: Outcome = load_function(_ANSWER)(plain, options)
         return outcome
     command = COMMANDS[plain[0]] if plain else PROMPT
@@ -77,6 +88,8 @@ def _outcome(plain: Sequence[str], options: dict[str, Any]) -> Outcome:
         load_function(_REFUSE)(command, plain[1:])  # whatever else the request lacks
     # The loader is imported when it is called: help needs no NumPy.
     request = make_request(command, plain[1:], options, lambda it: load_function(_LOAD)(it))  # noqa: PLW0108
+    if command.files:
+        import_numpy()
     if command.files == "load":
         request = replace(request, options=with_files(request))
     return run_request(request)

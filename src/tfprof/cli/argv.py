@@ -8,9 +8,10 @@ In the shell, words are separated by spaces, and quotes around one are dropped.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tfprof.errors import UsageError, nearest
+from tfprof.foundation.named_tuples import NamedTuple
 from tfprof.tables.options import FALSE_WORDS, TRUE_WORDS, Option, parse
 
 if TYPE_CHECKING:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Final
 
-from tfprof.api import open_fleet
 from tfprof.errors import InputError, UsageError
-from tfprof.fleet.dataset import check_finished, is_fleet
-from tfprof.fleet.storage import Storage, is_url
+from tfprof.foundation.arguments import expand_home
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.tables.command_checks import check_answers_fleets
 from tfprof.tables.command_options import STAT, WORKER
@@ -39,6 +38,12 @@ def names_fleet(path: str) -> bool:
 
     Also for a URL that is none: it is nothing else.
     """
+    folder = expand_home(path.removeprefix("file://"))
+    if "://" not in folder and not os.path.isdir(folder):  # noqa: PTH112 - most reports need no Path
+        return False
+    from tfprof.fleet.dataset import check_finished, is_fleet  # noqa: PLC0415 - few words are URLs
+    from tfprof.fleet.storage import Storage, is_url  # noqa: PLC0415 - or folders
+
     if not is_url(path):
         return is_fleet(path) or check_finished(Storage.at(path))
     reason = "there is no manifest.json"
@@ -59,6 +64,8 @@ def refuse_fleets(command: Command, words: Sequence[str]) -> None:
 
 def load_fleet(request: Request) -> Fleet:
     """The fleet that *request* names, with the workers and the statistic that it asks for."""
+    from tfprof.api import open_fleet  # noqa: PLC0415 - few commands are about a fleet
+
     check_answers_fleets(request.command)
     options = request.options
     fleet = open_fleet(options[FLEET])

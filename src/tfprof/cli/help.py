@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tfprof.cli.request import Request, command_named
 from tfprof.console.outcome import Outcome
 from tfprof.console.stdio import stdout_columns
-from tfprof.tables.command_options import FORMAT, LIMIT_OPTIONS, NO_PAGER
+from tfprof.tables.command_options import FORMAT, LIMIT_OPTIONS, NO_CACHE, NO_PAGER
 from tfprof.tables.commands import COMMANDS, options_shown
 from tfprof.tables.formats import GRAPH_PARTS, INPUTS
 from tfprof.tables.options import OPTIONS, Option
@@ -81,7 +81,7 @@ def help_text() -> str:
         *_option_lines(INPUTS.values()),
         "",
         "options (--name=value, --name value or -name value)",
-        *_option_lines([*GRAPH_PARTS.values(), *OPTIONS.values(), FORMAT, NO_PAGER]),
+        *_option_lines([*GRAPH_PARTS.values(), *OPTIONS.values(), FORMAT, NO_PAGER, NO_CACHE]),
         _LIMITS_LINE,
         "",
         *_choice_lines([FORMAT, *OPTIONS.values()]),

@@ -10,6 +10,7 @@ from tfprof.errors import InputError, UnsupportedError, UsageError
 from tfprof.fleet.describe import describe_fleet
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.io import find_inputs
+from tfprof.io.beside import beside_graph, notes_beside
 from tfprof.io.open_files import ArchiveSource, InputFile, checkpoint_files, open_source
 from tfprof.results.info_report import FileFacts, FleetFacts, InfoReport
 from tfprof.results.result import deliver
@@ -84,11 +85,11 @@ def _described(file: InputFile) -> FileFacts:
     if isinstance(opened, ArchiveSource):
         row = replace(row, title=f"{row.title} in an archive")
         facts["member"] = f"its name there: {opened.member}"
-    if find_inputs.beside_graph(HUB_MODULE, file, opened) is not None:
+    if beside_graph(HUB_MODULE, file, opened) is not None:
         row = replace(row, title=f"{row.title}, {HUB_MODULE.title}")
-    if find_inputs.beside_graph(DEBUG_INFO, file, opened) is not None:
+    if beside_graph(DEBUG_INFO, file, opened) is not None:
         facts["stacks"] = "beside it"
         gives.add("stacks")
-    if (notes := find_inputs.notes_beside(file)) is not None:
+    if (notes := notes_beside(file)) is not None:
         facts["notes"] = FORMATS["notes"].read(open_source(notes, NOTES.title))
     return FileFacts(str(file), row, facts, gives, description.variables, description.flags)

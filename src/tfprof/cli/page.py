@@ -8,10 +8,12 @@ from tfprof.cli.diff import load_side, notes_of_sides
 from tfprof.cli.fleet_inputs import names_fleet
 from tfprof.cli.overview import naming
 from tfprof.cli.result_commands import loading_notes
+from tfprof.console.detached import run_detached
 from tfprof.console.outcome import Outcome
 from tfprof.console.progress import Progress
 from tfprof.console.stdio import print_notes
 from tfprof.errors import UsageError
+from tfprof.foundation import after_answer
 from tfprof.foundation.arguments import magnitude
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.io.open_files import InputFile
@@ -76,7 +78,8 @@ def run_page(request: Request) -> Outcome:
         report = replace(report, is_served=True)
         print_notes([*loading, *report.own_notes])
         page = _served(report)
-        del loaded, report  # of a million nodes, they take a gigabyte
+        run_detached(after_answer.take(), caller_stays=True)
+        del loaded, report, more  # of a million nodes, they take a gigabyte
         serve_page(page, port=port, open_browser=not options.get(NO_OPEN.name))
         return Outcome()
     with Progress() as progress:

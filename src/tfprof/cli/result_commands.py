@@ -6,7 +6,7 @@ before they are read.
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 from typing import TYPE_CHECKING, Any
 
 from tfprof.api import load
@@ -23,7 +23,7 @@ from tfprof.results.result import deliver, with_loading_notes
 from tfprof.tables.command_options import check_no_fleet_options
 from tfprof.tables.commands import COMMANDS
 from tfprof.tables.eras import ERAS, NOW
-from tfprof.tables.formats import FUNCTIONS, SIGNATURE, TAG, load_arguments, sample_files
+from tfprof.tables.formats import FUNCTIONS, TEXT_PARTS, load_arguments, sample_files
 from tfprof.tables.outputs import Output
 from tfprof.views import VIEWS
 
@@ -43,8 +43,8 @@ def load_files(request: Request) -> Any:  # noqa: ANN401 - a Loaded or a Fleet
         return load_fleet(request)
     check_no_fleet_options(request.options)
     arguments = load_arguments(request.options)
-    for part in (SIGNATURE.name, TAG.name):
-        arguments[part] = request.options.get(part) or None
+    for part in TEXT_PARTS:
+        arguments[part.name] = request.options.get(part.name) or part.default or None
     if functions := request.options.get(FUNCTIONS.name):
         arguments["functions"] = functions != "off"
     era = ERAS[request.options.get("era") or NOW.name]
@@ -59,11 +59,14 @@ def load_files(request: Request) -> Any:  # noqa: ANN401 - a Loaded or a Fleet
 
 def _renamed(path: str | None, names: Mapping[str, str]) -> str | None:
     """*path*, or a file beside it with the name that *names* gives, if only that exists."""
-    beside = path and names.get(Path(path).name) and Path(path).with_name(names[Path(path).name])
-    if not path or not beside or Path(path).exists() or not beside.exists():
+    folder, name = os.path.split(path or "")
+    if not path or name not in names or os.path.exists(path):  # noqa: PTH110 - as in io
+        return path
+    beside = os.path.join(folder, names[name])  # noqa: PTH118
+    if not os.path.exists(beside):  # noqa: PTH110
         return path
     print_notes([Note(f"tfprof: there is no {path}; reading {beside}")])
-    return str(beside)
+    return beside
 
 
 def loading_notes(loaded: Loaded | Fleet) -> list[Note]:

@@ -12,18 +12,24 @@ is viewed as an array of words from that byte on.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from tfprof.foundation.named_tuples import NamedTuple
+from tfprof.kernels.table import kernel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
-U8 = NDArray[np.uint8]
-Bool = NDArray[np.bool_]
+    from numpy.typing import NDArray
+
+    I64 = NDArray[np.int64]
+    U64 = NDArray[np.uint64]
+    U8 = NDArray[np.uint8]
+    Bool = NDArray[np.bool_]
+else:  # numpy.typing takes longer to import than all of ours
+    I64 = U64 = U8 = Bool = np.ndarray
 
 WORD = 8
 CHUNK = 1 << 15
@@ -31,6 +37,8 @@ CHUNK = 1 << 15
 _FEW = 1 << 12
 _ANY_OFFSET = WORD  # the group of those, and of slices near the end of their blob
 _SIZE_BITS = 11
+# Bytes of a blob that are compared at a time.
+_PART = 1 << 18
 _LARGEST_SIZE = (1 << _SIZE_BITS) - 1
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -153,18 +161,31 @@ def mix(value: U64) -> U64:
     return product
 
 
+@kernel
 def hashes(blob: U8, start: I64, length: I64, seed: np.uint64) -> U64:
     """A 64-bit hash of each slice."""
     result = np.empty(start.size, np.uint64)
+    factor = seed | np.uint64(1)
     for rows, size, words, index in _groups(blob, start, length):
-        mixed = size.astype(np.uint64) * _MIX ^ seed
+        mixed = size.astype(np.uint64) * factor ^ seed
         for count in _counts(size >> 3):
-            mixed[:count] = mix(words.at(index[:count]) ^ mixed[:count])
+            mixed[:count] = _keyed_mix(words.at(index[:count]) ^ mixed[:count], factor)
             index[:count] += words.step
-        result[rows] = mix(mixed ^ words.tail(index, size & 7))
+        result[rows] = _keyed_mix(mixed ^ words.tail(index, size & 7), factor)
     return result
 
 
+def _keyed_mix(value: U64, factor: np.uint64) -> U64:
+    """As `mix`, in place; which values collide depends on the *factor*."""
+    # Without the first line, two words that differ in their highest bit alone differ in the same
+    # bits for every factor, and a file can hold strings that always collide.
+    value ^= value >> np.uint64(32)
+    value *= factor
+    value ^= value >> np.uint64(29)
+    return value
+
+
+@kernel
 def equal(blob: U8, start: I64, other: U8, other_start: I64, length: I64) -> Bool:
     """Whether the slices at *start* and *other_start* are equal, for each pair."""
     result = np.empty(start.size, np.bool_)
@@ -182,10 +203,15 @@ def equal(blob: U8, start: I64, other: U8, other_start: I64, length: I64) -> Boo
     return result
 
 
-def first(blob: U8, start: I64, length: I64, byte: int) -> I64:
-    """The offset of the first *byte* in each slice; -1 if absent."""
+@kernel
+def first(blob: U8, start: I64, length: I64, text: bytes) -> I64:
+    """The offset of the first *text* in each slice; -1 if absent."""
+    if len(text) > 1:
+        slices = zip(start.tolist(), (start + length).tolist(), strict=True)
+        found = (blob[begin:end].tobytes().find(text) for begin, end in slices)
+        return np.fromiter(found, np.int64, start.size)
     result = np.empty(start.size, np.int64)
-    wanted = np.uint64(byte * _EVERY_BYTE)
+    wanted = np.uint64(text[0] * _EVERY_BYTE)
     for rows, size, words, index in _groups(blob, start, length):
         position = np.full(size.size, -1, np.int64)
         for number, count in enumerate(_counts((size + 7) >> 3)):
@@ -201,6 +227,12 @@ def first(blob: U8, start: I64, length: I64, byte: int) -> I64:
         position[position >= size] = -1  # after the slice
         result[rows] = position
     return result
+
+
+def count(blob: U8, byte: int) -> int:
+    """How often *blob* has *byte*."""
+    parts = (blob[first : first + _PART] for first in range(0, blob.size, _PART))
+    return sum(int(np.count_nonzero(part == byte)) for part in parts)
 
 
 def common(blob: U8, start: I64, limit: I64) -> None:
@@ -225,6 +257,7 @@ def lowest_byte(word: U64) -> I64:
     return np.log2(lowest_bit.astype(np.float64)).astype(np.int64) // WORD
 
 
+@kernel
 def apart(blob: U8, start: I64, length: I64) -> tuple[U8, I64]:
     """(a blob of these slices at multiples of eight bytes, padded with 0xFF; their starts)."""
     size = (length + 7) >> 3
@@ -242,6 +275,7 @@ def apart(blob: U8, start: I64, length: I64) -> tuple[U8, I64]:
     return target.view(np.uint8), at << 3
 
 
+@kernel
 def put(blob: U8, at: I64, source: U8, start: I64, length: I64) -> None:
     """Copy each slice of *source* to offset *at* of *blob*."""
     rows = np.flatnonzero((length > 0) & (length < WORD))
@@ -253,6 +287,7 @@ def put(blob: U8, at: I64, source: U8, start: I64, length: I64) -> None:
             _put_words(words_of(blob), at[chunk], words_of(source), start[chunk], length[chunk])
 
 
+@kernel
 def spill(blob: U8, at: I64, source: U8, start: I64, length: I64) -> None:
     """As `put`, in whole words: overwrites up to seven bytes after each slice with anything."""
     # These bytes must exist, and the caller must write them later.

@@ -43,7 +43,7 @@ def matches(strings: Strings, patterns: Sequence[str]) -> Bool:
         tests.append(together.Match)
     result = np.zeros(len(strings), np.bool_)
     for test in tests:
-        result |= np.fromiter((bool(test(row)) for row in strings), np.bool_, len(strings))
+        result |= np.fromiter(map(bool, map(test, strings)), np.bool_, len(strings))
     return result
 
 

@@ -14,6 +14,8 @@ import numpy as np
 from tfprof.foundation.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tfprof.columns.strings import I64, Bool
 
 
@@ -49,17 +51,26 @@ class Shapes:
 
     def take(self, rows: I64) -> Shapes:
         """The shapes of *rows*; -1 gives an unknown shape."""
-        known = rows >= 0
-        low = np.where(known, self.start[np.where(known, rows, 0)], 0)
-        rank = np.where(known, self.start[np.where(known, rows + 1, 0)] - low, 0)
-        start = np.concatenate([[0], np.cumsum(rank)])
-        source = np.arange(start[-1]) + np.repeat(low - start[:-1], rank)
+        known = np.flatnonzero(rows >= 0)
+        low = self.start[rows[known]]
+        start = np.zeros(rows.size + 1, np.int64)
+        rank = start[1:][known] = self.start[rows[known] + 1] - low
+        np.cumsum(start, out=start)
+        source = np.arange(start[-1]) + np.repeat(low - start[known], rank)
         return Shapes(start, self.dim[source])
+
+    @classmethod
+    def concat(cls, pieces: Sequence[Shapes]) -> Shapes:
+        """The shapes of all *pieces*."""
+        before = np.cumsum([0, *(piece.dim.size for piece in pieces)]).tolist()
+        starts = [piece.start[1:] + at for piece, at in zip(pieces, before, strict=False)]
+        return cls(np.concatenate([[0], *starts]), np.concatenate([piece.dim for piece in pieces]))
 
     def joined(self, other: Shapes) -> Shapes:
         """These shapes, then those of *other*."""
-        start = np.concatenate([self.start, self.start[-1] + other.start[1:]])
-        return Shapes(start, np.concatenate([self.dim, other.dim]))
+        if not len(self) or not len(other):
+            return self if len(self) else other
+        return Shapes.concat([self, other])
 
     def are_whole(self) -> Bool:
         """Whether each shape is fully known: its rank and all dimensions."""

@@ -14,63 +14,34 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tfprof.columns import byte_words
 from tfprof.columns.byte_words import I64, U8, U64, WORD, Bool
+from tfprof.columns.mapped_pages import release_pages
+from tfprof.columns.string_index import Index
 from tfprof.foundation.lazy_dataclasses import dataclass
+from tfprof.kernels.table import KERNELS, kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-__all__ = ["I64", "U8", "U64", "Bool", "Index", "Strings"]
+__all__ = ["I64", "U8", "U64", "Bool", "Strings"]
 
 # Longer strings are rare; Python hashes, compares and copies them faster.
 _LONG = 1024
+# Of a larger blob, pages are freed behind a search.
+_LARGE = 1 << 22
 # With fewer rows than this, or a longer average row, Python interns faster.
 _FEW, _WORDY = 32, 160
 # Rows that fill less than 1/_SPARSE of their blob are copied before they are searched.
 _SPARSE = 3
-# Hashes in one bucket beyond this many are found by binary search.
-_BUCKET_STEPS = 8
 _PADDING = 0xFF
 # Bytes of text that become bytes objects at a time.
 _MOST_AT_A_TIME = 1 << 22
-_LAST_HASH = np.uint64(0xFFFFFFFFFFFFFFFF)
-_FIRST_SEED = np.uint64(0x2545F4914F6CDD1D)
-
-
-class Index(NamedTuple):
-    """The hashes of a column's distinct strings in ascending order, and the row of each."""
-
-    seed: np.uint64
-    hashes: U64  # followed by the largest uint64
-    row: I64
-    shift: np.uint64
-    bucket: I64  # the index of the first hash whose upper bits are 0, 1, 2 and so on
-
-    @classmethod
-    def of(cls, seed: np.uint64, hashes: U64, row: I64) -> Index:
-        """The index of these ascending *hashes*, with about two buckets per hash."""
-        bits = row.size.bit_length() + 1
-        shift = np.uint64(64 - bits)
-        count = np.bincount((hashes >> shift).view(np.int64), minlength=1 << bits)
-        return cls(seed, np.append(hashes, _LAST_HASH), row, shift, np.cumsum(count) - count)
-
-    def candidates(self, wanted: U64) -> I64:
-        """The only row that can have each of the *wanted* hashes."""
-        at = self.bucket[(wanted >> self.shift).view(np.int64)]
-        lower = np.flatnonzero(self.hashes[at] < wanted)
-        for _ in range(_BUCKET_STEPS):
-            if not lower.size:
-                break
-            at[lower] += 1
-            lower = lower[self.hashes[at[lower]] < wanted[lower]]
-        else:
-            at[lower] = np.searchsorted(self.hashes, wanted[lower])
-        return self.row[np.minimum(at, self.row.size - 1)]
+FIRST_SEED = np.uint64(0x2545F4914F6CDD1D)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,14 +69,18 @@ class Strings:
         pieces = [part.apart() for part in nonempty]
         offset = np.cumsum([0, *(part.blob.size for part in pieces)])
         none, starts = np.empty(0, np.int64), zip(pieces, offset, strict=False)
-        return cls(
+        result = cls(
             np.concatenate([np.empty(0, np.uint8), *(part.blob for part in pieces)]),
             np.concatenate([none, *(part.start + at for part, at in starts)]),
             np.concatenate([none, *(part.length for part in pieces)]),
         )
+        vars(result)["is_apart"] = True
+        return result
 
     def apart(self) -> Strings:
         """The same rows on a blob of their own, each at a multiple of eight bytes."""
+        if "is_apart" in vars(self):
+            return self
         if bool((self.length > _LONG).any()):
             padded = (self.length + WORD - 1) // WORD * WORD
             start = np.cumsum(padded) - padded
@@ -114,6 +89,7 @@ class Strings:
         else:
             blob, start = byte_words.apart(self.blob, self.start, self.length)
         result = Strings(blob, start, self.length)
+        vars(result)["is_apart"] = True
         if "index" in vars(self):  # the rows have the same content, so the index fits both
             vars(result)["index"] = self.index
         return result
@@ -214,11 +190,20 @@ class Strings:
         first = self.first(byte)
         return Strings(self.blob, self.start, np.where(first < 0, self.length, first))
 
+    def around(self) -> Strings:
+        """The rows up to their last slash: the scopes of names; nothing where they have none."""
+        row, offset = self.positions(b"/")
+        length = np.zeros(len(self), np.int64)
+        length[row] = offset  # of a row's slashes the last is written last
+        return Strings(self.blob, self.start, length)
+
     def without_first(self, byte: bytes) -> Strings:
         """Each row without its leading *byte*, if it has one."""
-        has = np.zeros(len(self), np.int64)
-        nonempty = np.flatnonzero(self.length)
-        has[nonempty] = self.blob[self.start[nonempty]] == byte[0]
+        if self.length.all():
+            has = self.blob.take(self.start) == byte[0]
+        else:
+            has, nonempty = np.zeros(len(self), np.bool_), np.flatnonzero(self.length)
+            has[nonempty] = self.blob[self.start[nonempty]] == byte[0]
         return Strings(self.blob, self.start + has, self.length - has)
 
     def positions(self, byte: bytes) -> tuple[I64, I64]:
@@ -260,11 +245,11 @@ class Strings:
             result[row] = np.uint64(hash((int(seed), self[row])) & 0xFFFFFFFFFFFFFFFF)
         return result
 
-    def first(self, byte: bytes) -> I64:
-        """The offset of the first *byte* in each row; -1 if absent."""
-        result = byte_words.first(self.blob, self.start, self._short, byte[0])
+    def first(self, text: bytes) -> I64:
+        """The offset of the first *text*, which is not empty, in each row; -1 if absent."""
+        result = byte_words.first(self.blob, self.start, self._short, text)
         for row in np.flatnonzero(self.length > _LONG).tolist():
-            result[row] = self[row].find(byte)
+            result[row] = self[row].find(text)
         return result
 
     def same(self, rows: I64, other: Strings, other_rows: I64) -> Bool:
@@ -291,61 +276,27 @@ class Strings:
 
     def intern(self) -> tuple[I64, I64]:
         """(id of each row, first row of each id); ids are in order of first appearance."""
-        if len(self) <= _FEW or int(self.length.sum()) > _WORDY * len(self):
-            return self._intern_one_by_one()
-        return self._intern_by_hash()
-
-    def _intern_by_hash(self) -> tuple[I64, I64]:
-        seed = _FIRST_SEED
-        while True:
-            hashes = self.hashes(seed)
-            order = np.argsort(hashes)
-            ordered = hashes[order]
-            head = np.ones(len(self), np.bool_)
-            head[1:] = ordered[1:] != ordered[:-1]
-            heads = np.flatnonzero(head)
-            first = np.minimum.reduceat(order, heads) if heads.size else heads
-            group = np.empty(len(self), np.int64)
-            group[order] = np.cumsum(head) - 1
-            again = np.flatnonzero(first[group] != np.arange(len(self)))
-            if bool(self.same(again, self, first[group[again]]).all()):
-                break
-            seed = np.frombuffer(os.urandom(WORD), np.uint64)[0]
-        if first.size == len(self):
-            vars(self).setdefault("index", Index.of(seed, ordered, order))
-            return np.arange(len(self)), np.arange(len(self))
-        appear = np.argsort(first, kind="stable")
-        number = np.empty_like(appear)
-        number[appear] = np.arange(appear.size)
-        return number[group], first[appear]
-
-    def _intern_one_by_one(self) -> tuple[I64, I64]:
-        number: dict[bytes, int] = {}
-        each = (number.setdefault(text, len(number)) for text in self)
-        ids = np.fromiter(each, np.int64, len(self))
-        first = np.full(len(number), len(self), np.int64)
-        np.minimum.at(first, ids, np.arange(len(self)))
+        ids, first, index = intern_slices(self.blob, self.start, self.length)
+        if index is not None and first.size == len(self):
+            vars(self).setdefault("index", index)
         return ids, first
 
     @cached_property
-    def index(self) -> Index:
+    def index(self) -> object:
         """The lookup table of a column of distinct strings."""
-        seed = _FIRST_SEED
-        while True:
-            hashes = self.hashes(seed)
-            row = np.argsort(hashes)
-            hashes = hashes[row]
-            if not bool((hashes[1:] == hashes[:-1]).any()):
-                return Index.of(seed, hashes, row)
-            seed = np.frombuffer(os.urandom(WORD), np.uint64)[0]
+        return index_slices(self.blob, self.start, self.length)
 
     def find(self, wanted: Strings) -> I64:
         """The row of each of *wanted* in this column of distinct strings; -1 if absent."""
         if not len(self):
             return np.full(len(wanted), -1, np.int64)
-        index = self.index  # read once: another thread may replace it by one with another seed
-        rows = index.candidates(wanted.hashes(index.seed))
-        rows[~wanted.same(np.arange(len(wanted)), self, rows)] = -1
+        rows = np.empty(len(wanted), np.int64)
+        for part in byte_words.chunks(len(wanted)):
+            chunk = wanted.take(part)
+            rows[part] = find_slices(self, self.index, chunk)
+            if wanted.blob.size > _LARGE and len(chunk):
+                begin, last = int(chunk.start[0]), int(chunk.start[-1])
+                release_pages(wanted.blob, begin, last)
         return rows
 
     def rank(self) -> I64:
@@ -356,9 +307,84 @@ class Strings:
 
     def order(self) -> I64:
         """The rows in ascending order of their bytes; equal ones keep their order."""
-        # Names mostly come in sorted runs, which Python's sort exploits.
-        rows = self.tolist()
-        return np.array(sorted(range(len(rows)), key=rows.__getitem__), np.int64)
+        return order_slices(self.blob, self.start, self.length)
+
+
+# --- the kernels behind them --------------------------------------------------------------
+
+
+@kernel
+def intern_slices(blob: U8, start: I64, length: I64) -> tuple[I64, I64, object]:
+    """(id of each slice, first row of each id, the index of the slices if they all differ)."""
+    rows = Strings(blob, start, length)
+    if len(rows) <= _FEW or int(length.sum()) > _WORDY * len(rows):
+        return (*_intern_one_by_one(rows), None)
+    return _intern_by_hash(rows)
+
+
+def _intern_by_hash(rows: Strings) -> tuple[I64, I64, Index | None]:
+    seed = FIRST_SEED
+    while True:
+        hashes = rows.hashes(seed)
+        order = np.argsort(hashes)
+        ordered = hashes[order]
+        head = np.ones(len(rows), np.bool_)
+        head[1:] = ordered[1:] != ordered[:-1]
+        heads = np.flatnonzero(head)
+        first = np.minimum.reduceat(order, heads) if heads.size else heads
+        group = np.empty(len(rows), np.int64)
+        group[order] = np.cumsum(head) - 1
+        again = np.flatnonzero(first[group] != np.arange(len(rows)))
+        if bool(rows.same(again, rows, first[group[again]]).all()):
+            break
+        seed = np.frombuffer(os.urandom(WORD), np.uint64)[0]
+    if first.size == len(rows):
+        return np.arange(len(rows)), np.arange(len(rows)), Index.of(seed, ordered, order)
+    appear = np.argsort(first, kind="stable")
+    number = np.empty_like(appear)
+    number[appear] = np.arange(appear.size)
+    return number[group], first[appear], None
+
+
+def _intern_one_by_one(rows: Strings) -> tuple[I64, I64]:
+    number: dict[bytes, int] = {}
+    each = (number.setdefault(text, len(number)) for text in rows)
+    ids = np.fromiter(each, np.int64, len(rows))
+    first = np.full(len(number), len(rows), np.int64)
+    np.minimum.at(first, ids, np.arange(len(rows)))
+    return ids, first
+
+
+@kernel
+def index_slices(blob: U8, start: I64, length: I64) -> object:
+    """The index of these different slices."""
+    rows, seed = Strings(blob, start, length), FIRST_SEED
+    while True:
+        hashes = rows.hashes(seed)
+        row = np.argsort(hashes)
+        hashes = hashes[row]
+        if not bool((hashes[1:] == hashes[:-1]).any()):
+            return Index.of(seed, hashes, row)
+        seed = np.frombuffer(os.urandom(WORD), np.uint64)[0]
+
+
+@kernel
+def find_slices(known: Strings, index: object, wanted: Strings) -> I64:
+    """The row of each of *wanted* among the *known* with this index; -1 if absent."""
+    if not isinstance(index, Index):  # of the compiled core, which leaves these strings to us
+        index = KERNELS["index_slices"].reference(known.blob, known.start, known.length)
+    assert isinstance(index, Index)
+    rows = index.candidates(wanted.hashes(index.seed))
+    rows[~wanted.same(np.arange(len(wanted)), known, rows)] = -1
+    return rows
+
+
+@kernel
+def order_slices(blob: U8, start: I64, length: I64) -> I64:
+    """The rows in ascending order of their bytes; equal ones keep their order."""
+    # Names mostly come in sorted runs, which Python's sort exploits.
+    rows = Strings(blob, start, length).tolist()
+    return np.array(sorted(range(len(rows)), key=rows.__getitem__), np.int64)
 
 
 def clean_text(text: str) -> str:

@@ -20,6 +20,7 @@ import numpy as np
 
 from tfprof.columns.frozen import Frozen
 from tfprof.foundation.lazy_dataclasses import dataclass
+from tfprof.kernels.table import kernel
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import I64, Bool
@@ -34,17 +35,20 @@ class Tree(Frozen):
     @classmethod
     def from_depth(cls, depth: I64) -> Tree:
         """The tree whose rows, in drawing order, have these depths; the root's depth is 1."""
-        # At each depth a subtree closes before the next opens, so the n-th to open is the n-th to
-        # close.
-        closing = depth - np.append(depth[1:], 1) + 1
-        closing[-1:] = depth[-1:]
-        position = np.repeat(np.arange(1, depth.size + 1), closing)
-        first = np.repeat(np.cumsum(closing) - closing, closing)
-        closed_depth = np.repeat(depth, closing) - (np.arange(position.size) - first)
-        end = np.empty(depth.size, np.int64)
-        opened = np.argsort(depth, kind="stable")
-        end[opened] = position[np.argsort(closed_depth, kind="stable")]
-        return cls(end)
+        return cls(subtree_ends(depth))
+
+    @classmethod
+    def from_ends(cls, ends: I64) -> Tree:
+        """The tree whose `ends` these are; raises ValueError where they are those of no tree."""
+        rows = ends.size
+        if not rows or ends[0] != rows or ends.max() > rows or not (ends > np.arange(rows)).all():
+            raise ValueError("these are not the ends of subtrees")
+        return cls(ends)
+
+    @property
+    def ends(self) -> I64:
+        """The tree as a column, for files."""
+        return self._end
 
     def __len__(self) -> int:
         return int(self._end.size)
@@ -66,13 +70,7 @@ class Tree(Frozen):
     @cached_property
     def parent(self) -> I64:
         """The row above each row; -1 for the root."""
-        rows = np.arange(len(self))
-        span = len(self) + 1
-        order = np.argsort(self.depth, kind="stable")
-        places = self.depth[order] * span + order
-        above = np.searchsorted(places, (self.depth - 1) * span + rows, "right")
-        parent: I64 = np.where(rows > 0, order[above - 1], -1)
-        return parent
+        return parent_rows(self._end, self.depth)
 
     @property
     def _size(self) -> I64:
@@ -117,8 +115,10 @@ class Tree(Frozen):
 
     def totals(self, own: I64) -> I64:
         """The sum of *own* over each row's subtree."""
-        running = np.concatenate([np.zeros(1, np.int64), np.cumsum(own)])
-        total: I64 = running[self._end] - running[:-1]
+        running = np.zeros(len(self) + 1, np.int64)
+        np.cumsum(own, out=running[1:])
+        total: I64 = running.take(self._end)
+        total -= running[:-1]
         return total
 
     def holds(self, marked: Bool) -> Bool:
@@ -158,3 +158,30 @@ class Tree(Frozen):
         change = np.append(value, 0)
         np.subtract.at(change, self._end, value)
         return np.cumsum(change)[:-1]
+
+
+@kernel
+def subtree_ends(depth: I64) -> I64:
+    """Where the subtree of each row ends, by the depths of rows in drawing order."""
+    # At each depth a subtree closes before the next opens, so the n-th to open is the n-th to
+    # close.
+    closing = depth - np.append(depth[1:], 1) + 1
+    closing[-1:] = depth[-1:]
+    position = np.repeat(np.arange(1, depth.size + 1), closing)
+    first = np.repeat(np.cumsum(closing) - closing, closing)
+    closed_depth = np.repeat(depth, closing) - (np.arange(position.size) - first)
+    end = np.empty(depth.size, np.int64)
+    opened = np.argsort(depth, kind="stable")
+    end[opened] = position[np.argsort(closed_depth, kind="stable")]
+    return end
+
+
+@kernel
+def parent_rows(end: I64, depth: I64) -> I64:
+    """The row above each row; -1 for the root."""
+    rows, span = np.arange(end.size), end.size + 1
+    order = np.argsort(depth, kind="stable")
+    places = depth[order] * span + order
+    above = np.searchsorted(places, (depth - 1) * span + rows, "right")
+    parent: I64 = np.where(rows > 0, order[above - 1], -1)
+    return parent

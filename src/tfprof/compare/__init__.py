@@ -10,7 +10,7 @@ lock            the numbers that relative bounds compare with
 match_nodes     which nodes are the same
 measure         the numbers that budgets bound
 noise           by how much the times of rows differ from run to run
-renamed         one profile in the names of the other
+renamed         one profile in the names or with the stacks of the other
 resample        intervals of differences, and which are more than noise
 steps           a profile with some of its steps
 """

@@ -46,6 +46,8 @@ def align(base: Answer, new: Answer) -> Aligned:
     new_row = np.full(len(base_tree), -1, np.int64)
     new_row[pair[pair >= 0]] = np.flatnonzero(pair >= 0)
     alone = np.flatnonzero(new_row < 0)
+    if not alone.size and not new.view.chain:
+        return Aligned(new_tree, pair, np.arange(len(new_tree)))
     above = base_tree.nearest_kept(new_row >= 0)[alone]
     below = new_row[above]
     # The sort is stable: the row of new comes first, then rows of base in their own order.

@@ -20,7 +20,7 @@ from tfprof.columns.strings import Strings
 from tfprof.columns.unique import marked
 from tfprof.compare.align_rows import align
 from tfprof.compare.match_nodes import match_nodes
-from tfprof.compare.renamed import renamed
+from tfprof.compare.renamed import renamed, with_new_stacks, with_shared_columns
 from tfprof.errors import UsageError
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.ops.symbols import symbols
@@ -98,9 +98,10 @@ class Diff(Frozen):
     @property
     def label(self) -> Strings:
         """The name of each row; where both sides have the row, its name in new."""
-        sides = (self.base, self.new)
-        base, new = (side.drawing.label.take(side.counted.row) for side in sides)
-        at = np.where(self.new_row >= 0, self.new_row, len(new) + self.base_row)
+        in_new = self.new_row >= 0
+        new = self.new.drawing.label.take(self.new.counted.row[self.new_row[in_new]])
+        base = self.base.drawing.label.take(self.base.counted.row[self.base_row[~in_new]])
+        at = np.where(in_new, np.cumsum(in_new) - 1, len(new) + np.cumsum(~in_new) - 1)
         return Strings.concat([new, base]).take(at)
 
     def own(self, metric: str) -> tuple[I64, I64]:
@@ -159,6 +160,7 @@ def diff_profiles(
 ) -> Diff:
     """What changed from *base* to *new*; *options* are those of the view."""
     query = _query(base, new, options or {}, view)
+    base = with_shared_columns(base, new)
     return _diff(base, new, view, query, match_nodes(base, new))
 
 
@@ -223,11 +225,9 @@ def _named_alike(base: Profile, new: Profile, view: str, matches: Matches) -> Pr
     """*base* with what rows are the same by in the words of *new*."""
     if view_named(view).chain:
         return base
-    alike = renamed(base, new, matches)
-    if view_named(view).groups and alike.nodes.name is not base.nodes.name:
-        # Rows are lines of code, and gradients find their nodes by name.
-        return replace(alike, nodes=replace(alike.nodes, name=base.nodes.name))
-    return alike
+    if view_named(view).groups:  # lines of code; gradients find their nodes by name
+        return with_new_stacks(base, new, matches)
+    return renamed(base, new, matches)
 
 
 def metrics_of(side: Answer) -> tuple[str, ...]:

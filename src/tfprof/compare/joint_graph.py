@@ -10,6 +10,7 @@ depends on which profile is the base, so that both directions find the same pair
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -34,8 +35,8 @@ class JointGraph:
     def __init__(self, base: Profile, new: Profile) -> None:
         both = (base, new)
         self.first_new = len(base)
-        self.name = Strings.concat([profile.nodes.name for profile in both])
-        self.partner = np.full(len(self.name), -1, np.int64)
+        self._names = [profile.nodes.name for profile in both]
+        self.partner = np.full(len(base) + len(new), -1, np.int64)
         types = Strings.concat([profile.types for profile in both])
         op = np.append(base.nodes.op, len(base.types) + new.nodes.op)
         self.op, self.op_hash = types.intern()[0][op], types.hashes(SEED)[op]
@@ -48,15 +49,41 @@ class JointGraph:
         source = np.append(edges.source, np.where(more.source < 0, -1, more.source + len(base)))
         self.source = np.maximum(source, -1)
         slot = np.append(edges.slot, more.slot)
-        self.target = np.repeat(np.arange(len(self.name)), np.diff(self.start))
+        self.target = np.repeat(np.arange(self.partner.size), np.diff(self.start))
         # Control inputs have no order.
         self.place = np.where(slot < 0, -1, np.arange(slot.size) - self.start[self.target])
-        self.where = mix(hashes(self.place) + slot.astype(np.uint64))
-        self.inputs = np.bincount(self.target[slot >= 0], minlength=len(self.name))
-        self._by_source = np.argsort(self.source, kind="stable")
-        sources = self.source[self._by_source]
-        self._out_start = np.searchsorted(sources, np.arange(self.start.size))
-        self.has_edges: Bool = np.diff(self.start) + np.diff(self._out_start) > 0
+        self._slot = slot
+        self.inputs = np.bincount(self.target[slot >= 0], minlength=self.partner.size)
+
+    @cached_property
+    def where(self) -> U64:
+        """A hash of the place and the slot of each edge."""
+        return mix(hashes(self.place) + self._slot.astype(np.uint64))
+
+    @cached_property
+    def _by_source(self) -> I64:
+        return np.argsort(self.source, kind="stable")
+
+    @cached_property
+    def _out_start(self) -> I64:
+        return np.searchsorted(self.source[self._by_source], np.arange(self.start.size))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether both sides have nodes without a partner."""
+        sides = self.partner[: self.first_new], self.partner[self.first_new :]
+        return all(bool((side < 0).any()) for side in sides)
+
+    def name(self, node: int) -> bytes:
+        """The name of one node."""
+        names, new_names = self._names
+        return names[node] if node < self.first_new else new_names[node - self.first_new]
+
+    def names(self, nodes: I64) -> Strings:
+        """The names of these ascending nodes."""
+        base, new = np.split(nodes, [np.searchsorted(nodes, self.first_new)])
+        rows = zip(self._names, (base, new - self.first_new), strict=True)
+        return Strings.concat([names.take(at) for names, at in rows])
 
     def pair(self, base: I64, new: I64) -> None:
         """Match these nodes."""
@@ -64,7 +91,10 @@ class JointGraph:
 
     def unmatched(self, *, connected: bool = False) -> I64:
         """The nodes without a partner; with *connected* those that have edges."""
-        return np.flatnonzero((self.partner < 0) & (self.has_edges | (not connected)))
+        is_open = self.partner < 0
+        if connected:
+            is_open &= np.diff(self.start) + np.diff(self._out_start) > 0
+        return np.flatnonzero(is_open)
 
     def support(self, base: I64, new: I64, owner: I64) -> tuple[I64, I64]:
         """(how many inputs and readers each candidate pair has in common, how many differ).
@@ -92,7 +122,7 @@ class JointGraph:
 
     def colours(self) -> Iterator[U64]:
         """Equal for nodes in equal surroundings: within one edge, two, …, up to matched nodes."""
-        name = self.name.hashes(SEED)
+        name = np.concatenate([names.hashes(SEED) for names in self._names])
         matched = self.partner >= 0
         own = colour = np.where(matched, mix(name + name[self.partner]), self.kind)
         while True:
@@ -105,11 +135,12 @@ class JointGraph:
 
 def one_each(key: U64, is_new: Bool) -> tuple[I64, I64]:
     """(row, row) of the keys that one row of each side has; the rows of the base come first."""
-    order = np.argsort(key, kind="stable")
+    order = np.argsort(key)
     bounds = np.append(np.flatnonzero(np.diff(key[order], prepend=~key[order[:1]])), key.size)
     two = bounds[:-1][np.diff(bounds) == 2]  # noqa: PLR2004 - one of each side
-    apart = is_new[order[two + 1]] & ~is_new[order[two]]
-    return order[two[apart]], order[two[apart] + 1]
+    first, second = np.sort([order[two], order[two + 1]], axis=0)
+    apart = is_new[second] & ~is_new[first]
+    return first[apart], second[apart]
 
 
 def hashes(column: I64) -> U64:

@@ -40,7 +40,8 @@ class Matches(Frozen):
 
 def match_nodes(base: Profile, new: Profile) -> Matches:
     """The nodes of both profiles that are the same; no node is in two pairs."""
-    new_of_base = new.nodes.name.find(base.nodes.name)
+    names, base_names = new.nodes.name, base.nodes.name
+    new_of_base = np.arange(len(new)) if names is base_names else names.find(base_names)
     named = np.flatnonzero(new_of_base >= 0)
     by = dict.fromkeys(RULES, 0) | {"name": int(named.size)}
     if named.size < min(len(base), len(new)):
@@ -59,7 +60,7 @@ def _match_rest(base: Profile, new: Profile, named: I64, same: I64) -> tuple[I64
     graph.pair(named, same + len(base))
     rest = np.flatnonzero(graph.partner[: len(base)] < 0)
     for rule in (match_scopes, match_structure):
-        if (graph.partner[: len(base)] < 0).any() and (graph.partner[len(base) :] < 0).any():
+        if graph.is_open:
             rule(graph)
     rest = rest[graph.partner[rest] >= 0]
     rest = rest[graph.op[rest] == graph.op[graph.partner[rest]]]  # two types may have one hash

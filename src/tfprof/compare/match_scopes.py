@@ -30,13 +30,13 @@ def match_scopes(graph: JointGraph) -> None:
     """Pair what is below scopes that have most in common, at first with equal shapes only."""
     for kind in (graph.kind, graph.op_hash):
         for _ in range(_ROUNDS):
-            if not _pair_scopes(graph, kind):
+            if not graph.is_open or not _pair_scopes(graph, kind):
                 break
 
 
 def _pair_scopes(graph: JointGraph, kind: U64) -> bool:
     nodes = graph.unmatched()
-    names = graph.name.take(nodes)
+    names = graph.names(nodes)
     # One row per scope of each node, outermost first: the empty one has the whole name below it.
     row, slash = names.positions(b"/")
     shallow = np.bincount(row, minlength=nodes.size)[row] <= _DEEPEST

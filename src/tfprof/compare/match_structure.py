@@ -44,11 +44,11 @@ def match_structure(graph: JointGraph) -> None:
         nodes = graph.unmatched(connected=not named)
         colour = next(islice(graph.colours(), _RADIUS - 1, None))[nodes]
         if named:
-            colour = mix(colour + hash_without_suffixes(graph.name.take(nodes)))
+            colour = mix(colour + hash_without_suffixes(graph.names(nodes)))
         for both in _equal_numbers(graph, nodes, colour):
             if named and len(both[0]) > 1:
                 for side in both:
-                    side.sort(key=lambda node: natural(graph.name[node]))
+                    side.sort(key=lambda node: natural(graph.name(node)))
             spreading.spread_in_order(*both)
 
 

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 _DEEPEST: Final = 1_000
 _NOT_RECORDED: Final = "the files do not record it"
+_NO_WEIGHT: Final = "no argument of the program looks like a weight (--weights=REGEX names them)"
 _OF_SUMMARY: Final = {PARAMS: "parameters", FLOAT_OPS: FLOAT_OPS, MULTIPLY_ADDS: MULTIPLY_ADDS}
 _LARGEST: Final = 2**63 - 1
 _MEMORY: Final = ("bytes", "peak_bytes", "residual_bytes", "output_bytes")
@@ -160,7 +161,8 @@ class Measures:
         if metric == PARAMS:
             held = model_parameters(profile, model_nodes(profile), self.dims)
             elements = sum_by(held.node, held.elements, len(profile))
-            return elements, marked(held.unknown, len(profile)), "some variables have no shape"
+            why = _NO_WEIGHT if held.arguments else "some variables have no shape"
+            return elements, marked(held.unknown, len(profile)), why
         counted, counts = self._counted
         if metric == FLOAT_OPS:
             lower = lower_bound_nodes(counted, counts, counted.nodes.float_ops)

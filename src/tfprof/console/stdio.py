@@ -18,7 +18,6 @@ import sys
 from codecs import getincrementaldecoder
 from contextlib import suppress
 from io import TextIOWrapper
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfprof.console.escape import visible, visible_text
@@ -169,7 +168,14 @@ def stderr_is_terminal() -> bool:
 def open_missing_stderr() -> None:
     """Where stderr was closed by the process that started us, send it nowhere."""
     if sys.stderr is None:
-        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until we exit
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - until we exit
+
+
+def flush() -> None:
+    """Write what Python holds back; a closed or full stream was reported when it was written to."""
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        with suppress(OSError, ValueError):
+            stream.flush()
 
 
 def draw_status(text: str) -> None:

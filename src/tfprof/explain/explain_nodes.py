@@ -18,11 +18,12 @@ from tfprof.explain.tensors import Tensor, Tensors, Variable, Variables
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.ops.classes import of_class
 from tfprof.ops.counting import number_of
-from tfprof.ops.shape import UnknownShape
+from tfprof.ops.kinds import CUSTOM_CALL
+from tfprof.ops.shape import NoRule, UnknownShape
 from tfprof.ops.signatures import signatures
 from tfprof.ops.table import rules
 from tfprof.ops.with_float_ops import with_float_ops
-from tfprof.ops.written_formula import written
+from tfprof.ops.written_formula import sentence_of, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -130,6 +131,7 @@ class _Explainer:
         of_rule = of_rule[of_rule >= 0]
         self._signatures = signatures(self._tensors.final, ruled, of_rule, list(table.values()))
         self._place = dict(zip(ruled.tolist(), self._signatures.of_node.tolist(), strict=True))
+        self._unruled: dict[int, str] = {}  # by signature: the part of it that has no rule
         self._numbers = [self._number(row) for row in range(len(self._signatures))]
 
     def _op(self, node: int) -> str:
@@ -138,7 +140,9 @@ class _Explainer:
     def _number(self, signature: int) -> int | None:
         try:
             number = number_of(*self._signatures.op(signature))
-        except UnknownShape:
+        except UnknownShape as problem:
+            if isinstance(problem, NoRule):
+                self._unruled[signature] = str(problem)
             return None
         return max(min(number, _LARGEST), -_LARGEST - 1)  # as it is counted
 
@@ -198,8 +202,7 @@ class _Explainer:
         shapes = [[tensor.shape for tensor in side] for side in (inputs, outputs)]
         text = written(rule, op, *shapes)
         if text is None:
-            sentence = (rule.formula.__doc__ or "").strip().split("\n")[0]
-            return Counting(rule.origin, sentence, float_ops=number)
+            return Counting(rule.origin, sentence_of(rule, op), float_ops=number)
         return Counting(rule.origin, text.sentence, text.names, text.numbers, number, number)
 
     def _uncounted(self, node: int, counting: Counting, tensors: list[Tensor]) -> Iterator[Gap]:
@@ -208,6 +211,9 @@ class _Explainer:
         if counting.origin == _NOBODY:
             own = _OWN_RULE.format(op=self._op(node))
             yield Gap("float operations", own if self._profile.in_graph[node] else _GRAPH)
+        elif (part := self._unruled.get(self._place[node])) is not None:
+            op = part if self._op(node) == CUSTOM_CALL else self._op(node)
+            yield Gap(f"float operations: there is no rule for {part}", _OWN_RULE.format(op=op))
         elif unknown:
             one = len(unknown) == 1
             which = f"the {'shape' if one else 'shapes'} of {', '.join(unknown)}"

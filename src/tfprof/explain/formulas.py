@@ -20,7 +20,7 @@ from tfprof.ops.shape import UnknownShape
 from tfprof.ops.signatures import signatures
 from tfprof.ops.symbols import with_recorded_shapes
 from tfprof.ops.table import rules
-from tfprof.ops.written_formula import written
+from tfprof.ops.written_formula import sentence_of, written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -76,7 +76,7 @@ def _without_rule(profile: Profile) -> I64:
 def _lines(rule: FloatOps, op: Op) -> str:
     formula = written(rule, op, op.shapes(), [_output(op, slot) for slot in range(op.outputs)])
     if formula is None:
-        return (rule.formula.__doc__ or "").strip().split("\n")[0]
+        return sentence_of(rule, op)
     try:
         value = f"{number_of(rule, op):,}"
     except UnknownShape:

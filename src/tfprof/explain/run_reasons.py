@@ -13,7 +13,8 @@ import numpy as np
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import BRANCH, LOOP_BODY, LOOP_CONDITION
 from tfprof.ops.loops import Calls
-from tfprof.ops.run_counts import may_end_sooner, trip_counts
+from tfprof.ops.program_runs import program_runs
+from tfprof.ops.run_counts import may_end_sooner, run_counts, runs_per_call, trip_counts
 from tfprof.ops.symbols import symbols, with_recorded_shapes
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from tfprof.model import Profile
 
 _RUN: Final = "--run_meta_path: a run records how often it runs"
+_AS_OTHERS: Final = "as often as other instructions of its program"
+_RUNS: Final = "how often its program ran in each step"
 _SOME: Final = 7  # a size to try
 _MOST_TRIED: Final = 8  # dimensions, one by one
 
@@ -52,11 +55,16 @@ class RunReasons:
         self._ran = regions.runs(occurrences) if counted.steps else np.full(len(regions), -1)
         self._trips, self._sooner = np.ones(len(regions), np.int64), frozenset[int]()
         self._remedy: dict[int, str] = {}
+        self._counts: I64 | None = None
         if len(regions):
             shaped = with_recorded_shapes(counted, dims)
             self._trips = trip_counts(shaped, dims)
             self._sooner = frozenset(may_end_sooner(shaped, dims).tolist())
             self._remedy = _sizes_that_settle(shaped, dims, np.flatnonzero(self._trips < 0))
+        self._ran_in_program = self._may_run_more = np.zeros(len(counted), np.bool_)
+        per_call = runs_per_call(counted, self._trips, counted.nodes.float_ops)
+        if (ran := program_runs(counted, per_call)) is not None:
+            self._ran_in_program, self._may_run_more = ran.times >= 0, ran.lower
 
     def of(self, node: int) -> Runs:
         """The runs of a node."""
@@ -67,10 +75,21 @@ class RunReasons:
         if around and self._ran[around[0]] >= 0:
             return Runs(count, "as often as the run recorded the function around it")
         reasons = list(self._reasons(around))
+        if self._ran_in_program[node]:
+            reasons.append((_AS_OTHERS, _RUNS if self._may_run_more[node] else ""))
         assumed = tuple(unknown for _, unknown in reasons if unknown)
         why = "; ".join(reason for reason, _ in reasons) or "once per run of the graph"
+        if self._ran_in_program[node]:
+            return Runs(count, why, assumed)
+        if count and (devices := count // self._on_one_device(node)) > 1:
+            why += f", on each of {devices:,} devices"
         remedies = [self._remedy[region] for region in around if region in self._remedy]
         return Runs(count, why, assumed, [*remedies, _RUN][0] if assumed else "")
+
+    def _on_one_device(self, node: int) -> int:
+        if self._counts is None:
+            self._counts = run_counts(self._profile, self._trips, self._profile.nodes.float_ops)
+        return max(int(self._counts[node]), 1)
 
     def _reasons(self, around: list[int]) -> Iterator[tuple[str, str]]:
         """(why, what is not known) for each region, the innermost first."""

@@ -14,7 +14,7 @@ import threading
 import time
 import warnings
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof import __version__
@@ -47,6 +47,7 @@ class DaskPool:
         # What matters of its log reaches the user as a sentence.
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         self._distributed, self._scheduler, self._timeout = distributed, scheduler, timeout
+        self._count = count
         # A task waits for at most one other on its worker, and each has its timeout there.
         self.answers_within = 3 * timeout
         self._cluster = _local_cluster(distributed, count) if scheduler == LOCAL else None
@@ -92,6 +93,10 @@ class DaskPool:
         """Forget all tasks; a local cluster ends, other workers finish what they are at."""
         client = getattr(self, "_client", None)
         if client is not None:
+            if self._cluster is not None:
+                # Dask fails to end a worker that it has just begun to start.
+                with suppress(TimeoutError):
+                    client.wait_for_workers(self._count, timeout=_CONNECT_SECONDS)
             client.close()
         if self._cluster is not None:
             self._cluster.close()

@@ -28,7 +28,7 @@ from tfprof.fleet.storage import is_url
 from tfprof.fleet.tasks import inputs, is_event_file, joined
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.foundation.units import plural, shape
-from tfprof.tables.formats import PROFILE, RUN
+from tfprof.tables.formats import GRAPH, PROFILE, RUN, TRACE
 from tfprof.tables.limits import raised_limits
 from tfprof.writers.columnar import columnar
 
@@ -40,6 +40,10 @@ if TYPE_CHECKING:
     from tfprof.fleet.tasks import FileToRead, Task
 
 _MOST_NOTES: Final = 4  # of a task
+_NO_GRAPH: Final = (
+    "no graph is near, so names of nodes are all that is known of the trace; "
+    f"--{GRAPH.name} names one"
+)
 _KINDS: Final = {OtherGraphError: "other graph", UnreadableError: "unreadable"}
 
 
@@ -130,8 +134,10 @@ class _Part:
             return
         self._add_steps(files, run, steps)
         of_model = () if run.model is None else run.model.profile.notes
-        of_run = run.profile.notes[len(of_model) :]
-        self._notes += [plain(f"{file.name}: {note.text}") for note in of_run if note.ours]
+        texts = [note.text for note in run.profile.notes[len(of_model) :] if note.ours]
+        if run.row is TRACE and not run.profile.attribute_sources:
+            texts.append(_NO_GRAPH)
+        self._notes += [plain(f"{file.name}: {text}") for text in texts]
 
     def _add_steps(
         self, files: Sequence[FileToRead], run: RunFile, steps: Sequence[tuple[int, StepRows]]

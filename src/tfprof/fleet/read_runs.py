@@ -23,7 +23,7 @@ from tfprof.fleet.graph_identity import graph_id
 from tfprof.fleet.open_inputs import open_input
 from tfprof.foundation.caches import RecentCache
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.io.find_inputs import beside_graph
+from tfprof.io.beside import beside_graph
 from tfprof.model import Profile
 from tfprof.ops.with_float_ops import with_float_ops
 from tfprof.read import expansion_limits
@@ -118,6 +118,9 @@ def read_run_file(files: Sequence[FileToRead], step: int) -> RunFile:
     else:
         profile = read.add_trace(model.profile, source)
     expansion_limits.check(profile, file.path)
+    if len(profile.attribute_sources) > len(model.profile.attribute_sources):
+        # A trace of JAX holds the programs that ran.
+        return _with_steps(RunFile(form.input, profile, graph_id(profile), None), file)
     run = _with_steps(RunFile(form.input, profile, model.graph, model), file)
     _check_graph(run, file)
     return run

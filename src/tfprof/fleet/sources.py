@@ -34,7 +34,6 @@ from tfprof.tables.formats import (
     KERAS_METADATA,
     OP_LOG,
     RUN,
-    TRACE,
     expected_inputs,
 )
 
@@ -121,7 +120,7 @@ def find_files(
         for run in runs
         if run.model.graph is None
         and (form := formats[_kind(found[run.path])]) is not None
-        and form.input in (RUN, TRACE)
+        and form.input is RUN  # a trace may hold what ran: decode() knows
     ]
     if without:
         what = plural(len(without), "run has", "runs have")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _BLOCK_BYTES: Final = 16 << 20  # of samples in memory, and of a chunk of rows
 _LOW_HALF: Final = (1 << 32) - 1
+_NOT_EXACT: Final = 2.0**53  # from there on, float64 has not every whole number
 _NARROW: Final = (np.uint8, np.uint16, np.uint32)
 
 
@@ -59,8 +60,12 @@ class Mean(Sum):
     """The mean of each row."""
 
     def result(self) -> Any:  # noqa: ANN401
-        """The means, as float64."""
-        return (self._high * 2.0**32 + self._low) / max(self._samples, 1)
+        """The means, as float64: each the nearest to the exact one."""
+        sums = self._high * 2.0**32 + self._low
+        means = sums / max(self._samples, 1)
+        for row in np.flatnonzero(abs(sums) >= _NOT_EXACT).tolist():
+            means[row] = ((int(self._high[row]) << 32) + int(self._low[row])) / self._samples
+        return means
 
 
 def add_to_halves(low: I64, high: I64, row: I64, numbers: I64) -> None:

@@ -29,6 +29,7 @@ _MAGNITUDE: Final = re.compile(
 )
 _SHORT: Final = Repr()
 _SHORT.maxstring = _SHORT.maxother = 80
+_LONGEST: Final = 200
 
 
 class Builder(Protocol):
@@ -44,7 +45,8 @@ Options: TypeAlias = Mapping[str, Any] | Builder
 def shown(value: object) -> str:
     """A short repr of *value* on one line."""
     try:
-        return " ".join(_SHORT.repr(value).split())
+        text = " ".join(_SHORT.repr(value).split())
+        return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
     except ValueError:  # Python writes no number of more than 4,300 digits
         return "a number of thousands of digits"
 

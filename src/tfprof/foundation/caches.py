@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from operator import is_
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar, cast
+
+from tfprof.foundation.later import is_same
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +24,7 @@ class Cache:
 
     def of(self, parts: tuple[object, ...]) -> Cache:
         """The same cache if it is for these very objects, else an empty one for them."""
-        same = len(parts) == len(self._parts) and all(map(is_, parts, self._parts))
+        same = len(parts) == len(self._parts) and all(map(is_same, parts, self._parts))
         return self if same else Cache(parts)
 
     def cached(self, key: object, make: Callable[[], T]) -> T:
@@ -31,6 +32,10 @@ class Cache:
         if key not in self._values:
             self._values.setdefault(key, make())
         return cast("T", self._values[key])
+
+    def items(self) -> list[tuple[object, object]]:
+        """The keys and their values."""
+        return list(self._values.items())
 
     def __reduce__(self) -> tuple[type[Cache], tuple[()]]:
         return Cache, ()

@@ -1,8 +1,8 @@
 """dataclass, field, fields and replace: what tfprof uses of `dataclasses`, compiled lazily.
 
 The standard module compiles four functions when a class is defined. For all of our classes that
-takes as long as reading a graph of a thousand nodes. Here a class compiles its `__init__` when its
-first instance is created; all other methods are shared. Type checkers see the standard functions,
+takes as long as reading a graph of a thousand nodes. Here a class compiles its `__init__` when it
+has a few instances; all other methods are shared. Type checkers see the standard functions,
 and these behave the same; only frozen classes are supported. Pickles and copies hold the fields
 alone: neither those without *init*, which are caches, nor cached properties.
 """
@@ -44,6 +44,7 @@ __all__ = ["FrozenInstanceError", "dataclass", "field", "fields", "replace"]
 
 _MISSING: Any = object()
 _FIELDS = "__fields_of_dataclass__"
+_UNCOMPILED = 20  # instances that take less time than the compiler
 
 
 class Field:
@@ -94,13 +95,39 @@ def _add_methods(cls: type, *, eq: bool, repr: bool) -> type:  # noqa: A002
 
 
 def _first_init(cls: Any) -> Callable[..., None]:  # noqa: ANN401
-    """An `__init__` that replaces itself with the compiled one and calls that."""
+    """An `__init__` that sets the fields one by one; the next but a few is compiled."""
+    uses = iter(range(_UNCOMPILED))
 
     def __init__(self: object, *arguments: object, **named: object) -> None:  # noqa: N807
-        cls.__init__ = _compiled_init(cls)
-        cls.__init__(self, *arguments, **named)
+        values = _bound(cls, arguments, named) if next(uses, None) is not None else None
+        if values is None:  # many are created, or an argument is wrong
+            cls.__init__ = _compiled_init(cls)
+            cls.__init__(self, *arguments, **named)
+            return
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        if hasattr(cls, "__post_init__"):
+            self.__post_init__()  # type: ignore[attr-defined]
 
     return __init__
+
+
+def _bound(cls: type, arguments: Any, named: dict[str, object]) -> dict[str, object] | None:  # noqa: ANN401
+    """The value of each field, in order; None where arguments are missing, unknown or doubled."""
+    values: dict[str, object] = {}
+    rest = iter(arguments)
+    unused = dict(named)
+    for name, each in _fields(cls).items():
+        value = next(rest, _MISSING) if each.init else _MISSING
+        if value is _MISSING and each.init:
+            value = unused.pop(name, _MISSING)
+        if value is _MISSING:
+            has_factory = each.default_factory is not _MISSING
+            value = each.default_factory() if has_factory else each.default
+        if value is _MISSING:
+            return None
+        values[name] = value
+    return None if unused or next(rest, _MISSING) is not _MISSING else values
 
 
 def _compiled_init(cls: type) -> Callable[..., None]:

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 # function is the name and the class of the layer.
 LAYER: Final = "<layer>"
 
-_PACKAGES: Final = "tensorflow|keras|tf_keras|tfprof|IPython|ipykernel|traitlets|tornado"
+_PACKAGES: Final = (
+    "tensorflow|keras|tf_keras|tfprof|IPython|ipykernel|traitlets|tornado"
+    "|jax|flax|optax|haiku|equinox|orbax"
+)
 _LIBRARY: Final = re.compile(
     rf"(?:^|[/\\](?:site|dist)-packages[/\\])(?P<package>{_PACKAGES})[/\\]"
     r"|[/\\](?P<tensorflow>tensorflow)[/\\]python[/\\]"

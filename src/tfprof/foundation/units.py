@@ -20,33 +20,41 @@ from typing import Final
 Format = Callable[[float], str]
 
 UNKNOWN: Final = "?"
-_THOUSAND = 1_000
+THOUSAND: Final = 1_000
 _MANIFOLD: Final = 10  # larger ratios are not percent
 _LEAST_CHANGE: Final = 0.0005  # that would be 0.0%
 
 
 def count(number: float) -> str:
     """A count with k, m or b."""
-    return _scaled(number, "", "k", "m", "b")
+    return _scaled(number, *SCALES[count])
 
 
 def micros(number: float) -> str:
     """A time in microseconds."""
-    return _scaled(number, "us", "ms", "sec")
+    return _scaled(number, *SCALES[micros])
 
 
 def memory(number: float) -> str:
     """A size in bytes."""
-    return _scaled(number, "B", "KB", "MB")
+    return _scaled(number, *SCALES[memory])
+
+
+# The units of each format, each a thousand times the one before.
+SCALES: Final[dict[Format, tuple[str, ...]]] = {
+    count: ("", "k", "m", "b"),
+    micros: ("us", "ms", "sec"),
+    memory: ("B", "KB", "MB"),
+}
 
 
 def _scaled(number: float, unit: str, *larger_units: str) -> str:
-    """*number* in the largest of these units, each a thousand times the one before."""
+    """*number* in the largest of these units."""
     scale = 1
     for larger in larger_units:
-        if number < scale * _THOUSAND:
+        if number < scale * THOUSAND:
             break
-        scale, unit = scale * _THOUSAND, larger
+        scale, unit = scale * THOUSAND, larger
     return f"{plain(number)}{unit}" if scale == 1 else f"{float(number) / scale:.2f}{unit}"
 
 

@@ -8,12 +8,12 @@ A zip archive without a SavedModel may be something else, such as a Keras archiv
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from tfprof.errors import InputError, UnsupportedError
+from tfprof.foundation.named_tuples import NamedTuple
 from tfprof.io.gunzip import GzipError
 from tfprof.read.detect import ZIP_MAGIC
 from tfprof.read.source import Source, refuse_unsupported
@@ -112,6 +112,8 @@ def _is_used(name: str) -> bool:
 
 
 def _models(names: Iterable[str]) -> list[str]:
+    from pathlib import PurePosixPath  # noqa: PLC0415 - few files need it
+
     return [name for name in names if PurePosixPath(name).name in SAVED_MODEL_NAMES]
 
 
@@ -127,6 +129,8 @@ def _one(path: str, models: list[str]) -> str | None:
 
 def _beside(model: str, names: Iterable[str]) -> Iterator[tuple[str, str]]:
     """(name, path from the folder of the SavedModel) of the members that belong to it."""
+    from pathlib import PurePosixPath  # noqa: PLC0415 - as above
+
     places = {PurePosixPath(model).parent / place: place for place in _PLACES}
     for name in names:
         if place := places.get(PurePosixPath(name)):

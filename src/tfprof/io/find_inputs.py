@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, Any
 from tfprof.errors import InputError, UnreadableError, UnsupportedError, UsageError
 from tfprof.foundation.natural_order import natural
 from tfprof.foundation.units import first_few
+from tfprof.io.beside import TRACES
 from tfprof.io.checkpoint_state import is_prefix, latest_checkpoint, path_is
 from tfprof.io.event_folders import TRAIN, event_files_below, one_of_events, without_events
-from tfprof.io.open_files import ArchiveSource, InputFile, open_source
+from tfprof.io.open_files import InputFile, open_source
 from tfprof.read.source import refuse_unsupported
 from tfprof.tables.formats import (
     FORMATS,
@@ -33,6 +34,7 @@ from tfprof.tables.formats import (
     KERAS_METADATA,
     NOTES,
     PROFILE,
+    TRACE,
     Input,
     expected_inputs,
 )
@@ -40,11 +42,8 @@ from tfprof.tables.formats import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tfprof.read.source import Source
-
 _CHECKPOINT, _LATEST = FORMATS["checkpoint"], FORMATS["checkpoint_state"]
-# Where TensorFlow writes traces inside a folder for logs: one folder per session, named by time.
-_TRACES = "plugins/profile"
+_PROGRAMS = (FORMATS["hlo"], FORMATS["hlo_text"])
 # Files that belong to a graph or a trace beside them.
 _ASIDE = {row.beside[1] for row in (NOTES, KERAS_METADATA, HUB_MODULE) if row.beside}
 _ASIDE.add("fingerprint.pb")  # of a SavedModel, without a use
@@ -63,28 +62,6 @@ def is_folder(path: str) -> bool:
     return path_is(path, Path.is_dir)
 
 
-def beside_graph(row: Input, graph: str, opened: object) -> Source | None:
-    """The file of an input that belongs to the SavedModel *graph*: beside it, or in its archive."""
-    assert row.beside is not None
-    graph_names, place = row.beside
-    if isinstance(opened, ArchiveSource):
-        return opened.beside.get(place)
-    path = str(Path(graph).parent / place)
-    has_path = Path(graph).name in graph_names and path_is(path, Path.is_file)
-    return open_source(path, row.title) if has_path else None
-
-
-def notes_beside(file: str) -> str | None:
-    """The notes of the capture that wrote a graph or a trace, if it left any."""
-    assert NOTES.beside is not None
-    _, name = NOTES.beside
-    folder = Path(file).parent
-    if folder.parent.match(_TRACES):
-        folder = folder.parents[2]
-    path = str(folder / name)
-    return path if path_is(path, Path.is_file) else None
-
-
 def detect_file(path: str) -> InputFile:
     """The file or checkpoint at *path*, open; raises InputError where no format fits."""
     if not path_is(path, Path.exists) and is_prefix(path):
@@ -97,7 +74,7 @@ def detect_file(path: str) -> InputFile:
         raise InputError(
             f"{path} is not a regular file; name it with a flag, as in --{GRAPH.name}={path}"
         )
-    source = open_source(path, expected_inputs())
+    source = open_source(path, expected_inputs(), unpacks=False)
     if source.format is None:
         refuse_unsupported(source)
         what = "not recognised" if source.data.size else "empty"
@@ -154,7 +131,7 @@ def _files(folder: str | Path) -> list[Path]:
 
 def _latest_traces(folder: str) -> list[Path]:
     """The traces of the last session that TensorFlow logged in *folder*, one file per host."""
-    places = [Path(folder, place, _TRACES) for place in ("", TRAIN)]
+    places = [Path(folder, place, TRACES) for place in ("", TRAIN)]
     sessions = [entry for place in places if is_folder(str(place)) for entry in place.iterdir()]
     times = [entry for entry in sessions if entry.is_dir()]
     latest = max(times, key=lambda entry: natural(entry.name), default=None)
@@ -185,7 +162,14 @@ def choose_inputs(words: Sequence[str], options: Mapping[str, Any]) -> dict[str,
     chosen = [file for file in inputs if file.file_format.input not in explicit]
     if any(file.file_format is _LATEST for file in chosen):
         chosen = [file for file in chosen if file.file_format is not _CHECKPOINT]
-    return _flags([*named, *without_events(chosen)])
+    return _flags([*named, *_without_programs(without_events(chosen), explicit)])
+
+
+def _without_programs(files: list[InputFile], explicit: set[Input]) -> list[InputFile]:
+    """*files* of a folder without XLA programs, if something else is the graph or traces one."""
+    others = [file for file in files if file.file_format not in _PROGRAMS]
+    rows = explicit | {file.file_format.input for file in others}
+    return others if {GRAPH, TRACE} & rows else files
 
 
 def _is_data(file: InputFile) -> bool:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MAGIC = b"\x1f\x8b"
 # Zeros are packed a thousandfold: a piece of this size unpacks to 32 MB.
-_PIECE = 1 << 15
+PIECE = 1 << 15
 # Text of equal layers, or of constants that are zero, is packed hundreds of times: up to this size,
 # four times the ratio is accepted.
 _SMALL = 128 << 20
@@ -75,17 +75,17 @@ def _member(data: memoryview, at: int) -> Iterator[tuple[int, bytes]]:
         if at >= len(data):
             raise _damaged("it is cut off")
         try:
-            piece = unpacker.decompress(data[at : at + _PIECE])
+            piece = unpacker.decompress(data[at : at + PIECE])
         except zlib.error as problem:
             raise _damaged(str(problem)) from None
-        at = min(at + _PIECE, len(data)) - len(unpacker.unused_data)
+        at = min(at + PIECE, len(data)) - len(unpacker.unused_data)
         yield at, piece
 
 
 def _past_zeros(packed: U8, at: int) -> int:
     """Where the zeros that begin at *at* end."""
-    for first in range(at, packed.size, _PIECE):
-        others = np.flatnonzero(packed[first : first + _PIECE])
+    for first in range(at, packed.size, PIECE):
+        others = np.flatnonzero(packed[first : first + PIECE])
         if others.size:
             return first + int(others[0])
     return int(packed.size)

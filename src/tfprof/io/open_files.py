@@ -1,5 +1,7 @@
 """Files in: the only place that opens an input. Files are mapped, not read; gzip is unpacked.
 
+To detect the format of a gzip file, its first piece is unpacked; the rest when it is read.
+
 Of an archive, the SavedModel in it is the content (see archives.py).
 
 An InputFile is a path whose file `detect_file` opened already: opening it again takes that content,
@@ -7,14 +9,17 @@ so that a file is opened, unpacked and detected once. A pickled FileSource holds
 is opened again when it is needed, and must be the same.
 """
 
+# ruff: noqa: PTH100, PTH113, PTH116, PTH118, PTH119, PTH120, PTH123
+# A report of a small file does without pathlib, which takes 3 ms and 1 MB to import.
+
 from __future__ import annotations
 
 import mmap
 import os
 import stat
 from contextlib import suppress
+from functools import cached_property
 from itertools import chain, islice
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,12 +27,15 @@ import numpy as np
 from tfprof.errors import InputError, UnreadableError, nearest
 from tfprof.foundation.progress_events import Stage, announce
 from tfprof.io.archives import Members, Pieces, is_tar, members_of, tar_members
-from tfprof.io.gunzip import MAGIC, GzipError, joined, pieces
-from tfprof.read.source import Source, refuse_unsupported
+from tfprof.io.gunzip import MAGIC, PIECE, GzipError, joined, pieces
+from tfprof.read import detect
+from tfprof.read.source import Source, refuse_unsupported, without_marks
 from tfprof.tables.formats import FORMATS
 from tfprof.tables.limits import beyond, limit
+from tfprof.wire.scalar import buffer_view
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import BinaryIO
 
     from tfprof.columns.strings import U8
@@ -59,16 +67,24 @@ class InputFile(str):
         source, self._source = self._source, None
         return source
 
+    def is_current(self) -> bool:
+        """Whether the content, if it is still here, is that of the file at the path now."""
+        return not isinstance(self._source, FileSource) or self._source.is_at(self)
+
     def open(self) -> Source | Checkpoint:
         """What the functions of its format take."""
         row = self.file_format
         return open_checkpoint(self) if row.input.by_prefix else open_source(self, row.title)
 
 
-def open_source(path: str, expected: str) -> Source:
-    """The content of the file at *path*; *expected* is for the error where there is none."""
+def open_source(path: str, expected: str, *, unpacks: bool = True) -> Source:
+    """The content of the file at *path*; *expected* is for the error where there is none.
+
+    Unless it *unpacks*, a large gzip file is unpacked, and damage in it found, when it is read.
+    """
     if isinstance(path, InputFile) and (source := path.take()):
         return source
+    version = _version(path)  # before it is opened: unpacking takes a while
     try:
         data = mapped(path)
     except FileNotFoundError:
@@ -86,16 +102,22 @@ def open_source(path: str, expected: str) -> Source:
             _refuse_json(path, first)
             if is_tar(first):
                 members = tar_members(path, Pieces(chain([first], rest)))
+            elif not unpacks and size > PIECE and os.path.isfile(_plain(path)):
+                return PackedSource(path, first, rest, version)
             else:
                 data = joined(chain([first], rest))
         except GzipError as problem:
             raise InputError(f"{path} {problem}") from None
     else:
         members = members_of(path, data)
-    in_file = Path(path).is_file() and size > 0
+    in_file = os.path.isfile(_plain(path)) and size > 0
     if members is not None:
-        return ArchiveSource(path, members)
-    return FileSource(path, data, mapped=not is_packed) if in_file else Source(str(path), data)
+        return ArchiveSource(path, members, version)
+    return (
+        FileSource(path, data, mapped=not is_packed, version=version)
+        if in_file
+        else Source(str(path), data)
+    )
 
 
 def _refuse_json(path: str, start: bytes) -> None:
@@ -108,13 +130,19 @@ def _near(path: str) -> str:
     """A hint at a file of a similar name in the same folder, such as tfprof_log for op_log."""
     names: list[str] = []
     with suppress(OSError):
-        names = [entry.name for entry in islice(os.scandir(Path(path).parent), _MOST_NAMES)]
-    return nearest(Path(path).name, names)
+        folder = os.path.dirname(_plain(path)) or "."
+        names = [entry.name for entry in islice(os.scandir(folder), _MOST_NAMES)]
+    return nearest(os.path.basename(_plain(path)), names)
+
+
+def _plain(path: str) -> str:
+    """*path* without a slash at its end, which only folders have."""
+    return path.rstrip(os.sep) or path
 
 
 def mapped(path: str) -> U8:
     """The bytes of the file at *path*, mapped: they are read from the disk where they are used."""
-    with Path(path).open("rb") as file:
+    with open(_plain(path), "rb") as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             return np.frombuffer(_piped(path, file), np.uint8)
@@ -174,6 +202,7 @@ def _unreadable(path: str, problem: Exception, expected: str) -> UnreadableError
 def checkpoint_files(prefix: str) -> list[str]:
     """The files that a checkpoint with this prefix may consist of."""
     import glob  # noqa: PLC0415
+    from pathlib import Path  # noqa: PLC0415
 
     name = glob.escape(Path(prefix).name)
     patterns = (name, f"{name}.index", f"{name}.data-*", f"{name}-?????-of-?????")
@@ -192,8 +221,8 @@ _Version = tuple[tuple[int, int], int, int]
 def _version(path: str) -> _Version | None:
     """The version of the file at *path* now; None where there is none."""
     try:
-        status = Path(path).stat()
-    except OSError:
+        status = os.stat(_plain(path))
+    except (OSError, ValueError):  # no file has such a name
         return None
     return (status.st_dev, status.st_ino), status.st_size, status.st_mtime_ns
 
@@ -211,10 +240,13 @@ def _same_version(path: str, name: str, before: _Version | None) -> _Version:
 class FileSource(Source):
     """A file that is mapped, or unpacked into memory."""
 
-    def __init__(self, path: str, data: U8, *, mapped: bool) -> None:
+    def __init__(
+        self, path: str, data: U8, *, mapped: bool, version: _Version | None = None
+    ) -> None:
+        """The *version* is that of the file when it was opened; None: as it is now."""
         super().__init__(str(path), data)
-        self._path = os.path.abspath(path)  # noqa: PTH100 - the process may change its folder
-        self._mapped, self._version = mapped, _version(path)
+        self._path = os.path.abspath(path)  # the process may change its folder
+        self._mapped, self._version = mapped, version or _version(path)
 
     def __getstate__(self) -> dict[str, object]:
         return {**super().__getstate__(), "_data": None}
@@ -223,13 +255,19 @@ class FileSource(Source):
         self._version = _same_version(self._path, self.name, self._version)
         return open_source(self._path, "the file that was read before").data
 
+    def is_at(self, path: str) -> bool:
+        """Whether *path* is that of the file that was opened, which did not change."""
+        return _version(path) == self._version
+
     def check(self) -> None:
         """Raise InputError if the mapped file was written to.
 
         A file that was replaced or removed does no harm: the map still shows the old one.
         """
-        if not self._mapped or self._data is None:
-            return
+        if self._mapped and self._data is not None:
+            self._refuse_changed()
+
+    def _refuse_changed(self) -> None:
         before, now = self._version, _version(self._path)
         if before and now and now[0] == before[0] and now != before:
             raise InputError(_CHANGED.format(self.name))
@@ -242,11 +280,42 @@ class FileSource(Source):
             held.madvise(mmap.MADV_DONTNEED)
 
 
+class PackedSource(FileSource):
+    """A gzip file: its format is detected by its first piece, the rest is unpacked on demand."""
+
+    def __init__(
+        self, path: str, first: bytes, rest: Iterator[bytes], version: _Version | None
+    ) -> None:
+        super().__init__(path, np.frombuffer(first, np.uint8), mapped=False, version=version)
+        self._first, self._data = self._data, None
+        self._rest = [chain([first], rest)]  # until somebody takes it
+
+    @cached_property
+    def format(self) -> Format | None:
+        """The format by the first piece or, where no row of FORMATS fits that, by all."""
+        first = None if self._first is None else detect.detect(buffer_view(self._first))
+        return first or super().format
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**super().__getstate__(), "_first": None, "_rest": []}
+
+    def _read(self) -> U8:
+        self._first = None
+        if not self._rest:
+            return super()._read()
+        try:
+            data = joined(self._rest.pop())
+        except GzipError as problem:
+            raise InputError(f"{self.name} {problem}") from None
+        self._refuse_changed()
+        return without_marks(data)
+
+
 class ArchiveSource(FileSource):
     """A SavedModel in an archive, with the files that belong beside it."""
 
-    def __init__(self, path: str, members: Members) -> None:
-        super().__init__(path, members.data, mapped=False)
+    def __init__(self, path: str, members: Members, version: _Version | None) -> None:
+        super().__init__(path, members.data, mapped=False, version=version)
         self.member = members.name
         self.beside = {
             place: Source(f"{path}: {place}", data) for place, data in members.beside.items()
@@ -262,12 +331,12 @@ class CheckpointFiles:
     def __init__(self, prefix: str, opened: Source | None) -> None:
         """*opened* is one of the files where it is open already."""
         self._opened = opened
-        self._folder = Path(prefix).absolute().parent
+        self._folder = os.path.dirname(os.path.abspath(prefix))
         self._versions: dict[str, _Version | None] = {}
 
     def __call__(self, name: str) -> U8:
         """The bytes of the file; raises FileNotFoundError, or InputError where it changed."""
-        path = str(self._folder / Path(name).name)
+        path = os.path.join(self._folder, os.path.basename(name))
         if name in self._versions:
             _same_version(path, name, self._versions[name])
         try:

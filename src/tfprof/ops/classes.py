@@ -3,7 +3,8 @@
 moves               tensors as they are: Const, Reshape, Gather, Transpose, Cast     ┐
 state               variables, tables, queues, lists, iterators, datasets            │ no
 describes           shapes, summaries, checks, text                                  │ arithmetic
-random, order       the work depends on the numbers: 0 by convention                 ┘
+random, order       the work depends on the numbers: 0 by convention                 │
+HLO                 opcodes of XLA that do one of these                              ┘
 function call       the work is in a function or program that it calls
 variable read, …    what a summary of a model needs to know
 
@@ -36,8 +37,10 @@ class OpClass:
     def __init__(self, *texts: str) -> None:
         words = " ".join(texts).split()
         versions = "" if words[0] == _EXACTLY else "(?:V[0-9]+)?"
-        self._names = frozenset(word for word in words if word.isidentifier()) - {_EXACTLY}
-        patterns = "|".join(word for word in words if not word.isidentifier())
+        # Opcodes of HLO have hyphens.
+        names = {word for word in words if word.replace("-", "_").isidentifier()}
+        self._names = frozenset(names) - {_EXACTLY}
+        patterns = "|".join(word for word in words if word not in names)
         self._text = f"(?:{patterns}){versions}" if patterns else ""
 
     @cached_property
@@ -149,11 +152,23 @@ ORDER: Final = """
     TopKUnique TopKV2 TopKWithUnique UpperBound XlaKeyValueSort XlaSort Unique(WithCounts)?
     (Dense|Sparse)To(Dense|Sparse)SetOperation
 """
+# Opcodes of HLO, all in lower case; sort and topk are of the class order, rng of random.
+HLO: Final = """
+    add-dependency after-all all-gather all-gather-done all-gather-start all-reduce-done all-to-all
+    async-done async-update bitcast bitcast-convert broadcast collective-broadcast
+    collective-permute collective-permute-done collective-permute-start complex concatenate constant
+    convert copy copy-done copy-start domain dynamic-reshape dynamic-slice dynamic-update-slice
+    gather get-dimension-size get-tuple-element imag infeed iota opt-barrier outfeed pad parameter
+    partition-id ragged-all-to-all real recv recv-done reduce-precision replica-id reshape reverse
+    rng rng-bit-generator rng-get-and-update-state select send send-done set-dimension-size shuffle
+    slice sort stochastic-convert topk transpose tuple
+"""
+HLO_CALLS: Final = "async-start call conditional fusion scan while"
 
 CLASSES: Final = {
-    "no arithmetic": OpClass(MOVES, STATE, DESCRIBES, RANDOM, ORDER),
+    "no arithmetic": OpClass(MOVES, STATE, DESCRIBES, RANDOM, ORDER, HLO),
     # Functions whose bodies are part of the graph count by their bodies; the others are gaps.
-    "function call": OpClass(r"""
+    "function call": OpClass(HLO_CALLS, r"""
         BatchFunction EagerPyFunc For MapDefun OneShotIterator PyFunc PyFuncStateless RemoteCall
         RiscCondition RiscWhile RpcCall RpcServerRegister SymbolicGradient TPUExecute
         TPUExecuteAndUpdateVariables XlaCallModule XlaHostCompute XlaReduce XlaReduceWindow
@@ -172,8 +187,8 @@ CLASSES: Final = {
     "variable handle": OpClass("VarHandleOp _VarHandlesOp"),
     "reference variable": OpClass("Variable VariableV2"),
     "variable read": OpClass("ReadVariableOp _ReadVariablesOp"),
-    "constant": OpClass("Const HostConst ImmutableConst"),
-    "placeholder": OpClass("exactly Placeholder(V2|WithDefault)? _(Device)?Arg _Retval"),
+    "constant": OpClass("Const HostConst ImmutableConst constant"),
+    "placeholder": OpClass("exactly Placeholder(V2|WithDefault)? _(Device)?Arg _Retval parameter"),
     # They pass a tensor on, or describe it: no memory of their own.
     "alias": OpClass(r"""
         exactly Identity(N)? RefIdentity Reshape Squeeze ExpandDims StopGradient PreventGradient
@@ -181,6 +196,9 @@ CLASSES: Final = {
         (Ref)?(Enter|Exit|Merge|NextIteration|Switch) LoopCond ControlTrigger GuaranteeConst
         TensorList\w* EmptyTensorList TensorArray\w* Stack(Push|Pop|Close)?(V2)? Assert Print(V2)?
         DisableCopyOnRead IteratorGetNext\w* Optional(HasValue|GetValue) BroadcastGradientArgs
+        add-dependency after-all all-gather-done all-reduce-done async-done async-update bitcast
+        bitcast-convert collective-permute-done copy-done domain get-dimension-size
+        get-tuple-element opt-barrier recv recv-done reshape send send-done set-dimension-size tuple
     """),
     # What they take out of a list was not a tensor before.
     "out of a list": OpClass(r"""
@@ -200,14 +218,20 @@ CLASSES: Final = {
     """),
     "no outputs": OpClass("exactly Save(V2|Slices)? MergeV2Checkpoints NoOp"),
     "reports": OpClass(r"exactly \w*Summary(V2)? NoOp Assert Print(V2)? MergeSummary"),
-    "call in a graph": OpClass(r"""
-        exactly (Stateful)?PartitionedCall (Stateless)?(While|If|Case) RemoteCall SymbolicGradient
+    "call in a graph": OpClass("exactly", HLO_CALLS, r"""
+        (Stateful)?PartitionedCall (Stateless)?(While|If|Case) RemoteCall SymbolicGradient
     """),
+    "call of XLA": OpClass("exactly", HLO_CALLS),
+    "fusion": OpClass("fusion"),
+    "sort": OpClass("sort"),
+    "reduce": OpClass("reduce reduce-window"),
+    "convolution": OpClass("convolution"),
+    "dot": OpClass("dot ragged-dot scaled-dot"),
     "identity": OpClass("Identity"),
     "sum of tensors": OpClass("AddN"),
     "next iteration": OpClass("NextIteration RefNextIteration"),
     "passes a loop variable": OpClass("exactly (Ref)?(Identity|Switch|NextIteration)"),
-    "cast": OpClass("Cast"),
+    "cast": OpClass("Cast convert"),
     "list or constant": OpClass("EmptyTensorList Const"),
     # --- for inference and advice ---
     "graph input": OpClass("Placeholder PlaceholderV2 PlaceholderWithDefault _Arg"),
@@ -215,7 +239,7 @@ CLASSES: Final = {
     "loop entry": OpClass("exactly (Ref)?Enter"),
     "loop exit": OpClass("exactly (Ref)?Exit"),
     "fused batch normalization": OpClass("FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3"),
-}
+}  # fmt: skip
 
 
 def of_class(profile: Profile, *kinds: str, among: Bool | None = None) -> Bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tfprof.ops.attributes import Tensor
+from tfprof.ops.needed import for_each
 from tfprof.ops.shape import (
     HOLE,
     OPEN,
@@ -130,7 +131,7 @@ def merge(op: GraphOp) -> list[MaybeShape]:
     In a loop, what comes back is like what went in: it need not be known first.
     """
     entering = [number for number in range(op.inputs) if op.source_type(number) not in BACK]
-    return [agreed(op.shape(number) for number in entering or range(op.inputs)), ()]
+    return [agreed(for_each(op.shape, entering or range(op.inputs))), ()]
 
 
 shape(

@@ -37,6 +37,7 @@ CALLS_A_FUNCTION: Final = "calls a function"
 NOT_IN_GRAPH: Final = "not in the graph"
 
 _MOST_KINDS: Final = 5
+_STABLE_HLO: Final = "XlaCallModule"  # of jax2tf and jax.export: tfprof does not read its bytecode
 _FEW: Final = ("nothing: there is no arithmetic in the nodes", "the one operation")
 _MOST_SIZES: Final = 3
 _LARGEST: Final = 2**63 - 1
@@ -84,6 +85,8 @@ class Counts(Frozen):
         rest = f" and {more:,} more kind{'s' if more > 1 else ''}" if more > 0 else ""
         sizes = ",".join(f"{name}=N" for name in self.unbound[:_MOST_SIZES])
         hint = f"; give --dim {sizes}" if sizes else ""
+        if any(kind.op == _STABLE_HLO for kind in self.uncounted):
+            hint += f"; for the program in {_STABLE_HLO}, give the HLO that XLA compiles it to"
         whose = "run" if self.uncounted[0].why == NOT_IN_GRAPH else "graph"
         return (
             f"float_ops counts {self.counted:,} of the {whose}'s {self.ops:,} operations; "

@@ -8,18 +8,21 @@ It infers only what is requested. It does not recurse: it keeps its own stack. I
 value that waits for itself is unknown. It begins with the shapes that the graph declares. In the
 columns of a profile a scalar is one element: where a shape may be either, the attribute decides;
 without one (the shape comes from a run), a rule does.
+
+`resized` gives the engine for other sizes of the inputs: it keeps all that does not depend on them.
 """
 
 from __future__ import annotations
 
+from copy import copy
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from tfprof.model import BRANCH, Profile
 from tfprof.ops.attributes import attributes_of
 from tfprof.ops.loops import CALL_RULES, Calls, Loops
+from tfprof.ops.needed import Needed
 from tfprof.ops.op import GraphOp, Item
 from tfprof.ops.shape import OPEN, MaybeShape, UnknownShape, Value, merged, sanitized, small
 from tfprof.ops.table import NOT_MADE_FOR, OPS
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from tfprof.columns.strings import I64
+    from tfprof.model import Profile
 
 SHAPE, VALUE, ITEM, TRIPS = range(4)
 _ONE: Final = (1,)
@@ -44,21 +48,19 @@ _CLEAN: Final[dict[int, Callable[[Any], Any]]] = {
 _UNKNOWN: Final[dict[int, Any]] = {SHAPE: None, VALUE: None, ITEM: Item()}
 
 
-class Needed(Exception):  # noqa: N818 - not an error: a rule waits for it
-    """What has to be inferred first: (kind, node) of each."""
-
-    def __init__(self, keys: list[tuple[int, int]]) -> None:
-        super().__init__()
-        self.keys = keys
-
-
 class Engine:
     """What is known of the outputs of a profile's nodes, with the sizes of its inputs."""
 
-    def __init__(self, profile: Profile, sizes: Mapping[int, Mapping[int, int]]) -> None:
-        """*sizes* are the lengths of open axes of input nodes, by node and axis."""
+    def __init__(
+        self, profile: Profile, sizes: Mapping[int, Mapping[int, int]], inputs: Iterable[int] = ()
+    ) -> None:
+        """*sizes* are the lengths of open axes of input nodes, by node and axis.
+
+        *inputs* are the nodes that may get other sizes in `resized`.
+        """
         self._attributes, self._calls, self._sizes = attributes_of(profile), Calls(profile), sizes
         self.loops = Loops(self, self._calls)
+        self._inputs = frozenset(inputs)
         # Lists: rules read single elements, which is slow in NumPy's columns.
         self._op: list[int] = profile.nodes.op.tolist()
         self._types = [*profile.types.texts()]
@@ -70,8 +72,21 @@ class Engine:
         self._output_start, self._rank_start, self._dim = map(_listed, declared)
         self._known: dict[tuple[int, int], Any] = {}
         self._waiting: set[tuple[int, int]] = set()
+        # What depends on sizes of inputs, or on what was waiting: on the order of requests.
+        self._sized: set[tuple[int, int]] = set()
+        self._is_sized = False  # of what is being inferred
         self._one_at_a_time = Lock()  # waiting for another thread would look like a cycle
         self._rules: dict[int, Any] = {}  # (shape, value, item) of each operation type
+
+    def resized(self, sizes: Mapping[int, Mapping[int, int]]) -> Engine:
+        """The engine for other *sizes*."""
+        other = copy(self)
+        with self._one_at_a_time:
+            known = {key: self._known[key] for key in self._known.keys() - self._sized}
+        vars(other).update(_sizes=sizes, _known=known, _sized=set(), _waiting=set())
+        vars(other).update(_one_at_a_time=Lock())
+        other.loops = self.loops.of(other, {node for kind, node in known if kind == TRIPS})
+        return other
 
     def type_of(self, node: int) -> str:
         """The operation type of a node."""
@@ -115,8 +130,10 @@ class Engine:
     def _all(self, kind: int, node: int) -> Any:  # noqa: ANN401 - by kind
         key = kind, node
         if key in self._known:
+            self._is_sized |= key in self._sized
             return self._known[key]
         if key in self._waiting:
+            self._is_sized = True
             return None
         raise Needed([key])
 
@@ -133,11 +150,14 @@ class Engine:
             key = stack[-1]
             if key not in self._known:
                 self._waiting.add(key)
+                self._is_sized = key[1] in self._inputs
                 try:
                     self._known[key] = self._infer(*key)
                 except Needed as needed:
                     stack.extend(needed.keys)
                     continue
+                if self._is_sized:
+                    self._sized.add(key)
             self._waiting.discard(key)
             stack.pop()
         return self._known[wanted]
@@ -193,7 +213,7 @@ class Engine:
         result: Any
         if kind == SHAPE and op.type not in _IN_CYCLES:
             self._ask(SHAPE, op.sources)
-        elif kind != SHAPE and op.inputs > _MANY and (call is None or call.kinds[0] == BRANCH):
+        elif kind != SHAPE and op.inputs > _MANY and call is None:
             self._ask(kind, op.sources)
         try:
             result = rule(op) if call is None else [*CALL_RULES[kind](self.loops, call, op)]
@@ -214,6 +234,7 @@ class Engine:
         missing = [key for key in keys if key not in self._known and key not in self._waiting]
         if missing:
             raise Needed(missing)
+        self._is_sized |= any(key in self._sized or key in self._waiting for key in keys)
 
 
 def _listed(column: I64) -> list[int]:

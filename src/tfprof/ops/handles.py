@@ -109,7 +109,7 @@ def with_elements(op: Op) -> Item:
 def merged_item(op: GraphOp) -> list[Item]:
     """What enters a loop; what comes back completes the shape."""
     back = [number for number in range(op.inputs) if op.source_type(number) in BACK]
-    entering = [op.item(number) for number in range(op.inputs) if number not in back]
+    entering = [op.item(at) for at in range(op.inputs) if op.source_type(at) not in BACK]
     lengths = {source.length for source in entering}
     element = agreed(source.shape for source in entering)
     element = reduce(merged, (op.item(number).shape for number in back), element)

@@ -13,13 +13,15 @@ from tfprof.columns.shapes import Shapes
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Outputs, Profile
 from tfprof.ops.engine import SHAPE, Engine
-from tfprof.ops.symbols import bound
+from tfprof.ops.symbols import bound, symbols
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from tfprof.columns.strings import I64
     from tfprof.ops.shape import MaybeShape
+
+    Sized = tuple[dict[str, int], Engine]
 
 
 def with_inferred_shapes(profile: Profile, dims: Mapping[str, int] | None = None) -> Profile:
@@ -34,12 +36,20 @@ def with_inferred_shapes(profile: Profile, dims: Mapping[str, int] | None = None
 
 def engine_of(profile: Profile, dims: Mapping[str, int]) -> Engine:
     """The engine for these dimensions. Only the latest is kept: engines are large."""
-    kept: list[tuple[dict[str, int], Engine]] = profile.cached("engine", list)
+    kept = latest_engine(profile)
     latest = kept[0] if kept else None
-    if latest is None or latest[0] != dims:
-        latest = dict(dims), Engine(profile, bound(profile, dims))
-        kept[:] = [latest]
+    if latest is None:
+        inputs = (node for symbol in symbols(profile) for node, _ in symbol.places)
+        latest = dict(dims), Engine(profile, bound(profile, dims), inputs)
+    elif latest[0] != dims:
+        latest = dict(dims), latest[1].resized(bound(profile, dims))
+    kept[:] = [latest]
     return latest[1]
+
+
+def latest_engine(profile: Profile, kept: Callable[[], list[Sized]] = list) -> list[Sized]:
+    """The latest engine of a profile, if it has one; *kept* gives that of one that is alike."""
+    return profile.cached("engine", kept)
 
 
 def _inferred(profile: Profile, dims: Mapping[str, int]) -> Profile:

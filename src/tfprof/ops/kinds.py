@@ -19,20 +19,25 @@ MOVES: Final = "data movement"
 ELEMENTWISE: Final = "elementwise"
 OTHER: Final = "other"
 _BY_NAME: Final = {
-    "convolution": OpClass(r"exactly \w*(Conv|Dilation)\w*[23]D\w* _?\w*Conv\w*"),
+    "convolution": OpClass(r"exactly \w*(Conv|Dilation)\w*[23]D\w* _?\w*Conv\w* convolution"),
     "matrix product": OpClass(r"""
         exactly \w*(MatMul|Matmul|Einsum|LSTM|GRU|RNN|Attention|Cholesky|Solve|Svd|Qr|Eig)\w*
-        XlaDot\w* Cross
+        XlaDot\w* Cross dot ragged-dot scaled-dot cholesky triangular-solve
     """),
-    "normalization": OpClass(r"exactly \w*(BatchNorm|LayerNorm|InstanceNorm)\w* LRN\w* L2Loss"),
+    "normalization": OpClass(r"""
+        exactly \w*(BatchNorm|LayerNorm|InstanceNorm)\w* LRN\w* L2Loss batch-norm-\w+
+    """),
     "pooling and reduction": OpClass(r"""
         exactly \w*Pool\w* Sum Mean Max Min Prod All Any Arg(Max|Min) EuclideanNorm BiasAddGrad
         \w*Segment(Sum|Mean|Max|Min|Prod|SqrtN)\w* Cum(sum|prod)\w* AddN AccumulateN\w*
+        (all-|collective-)?reduce(-start|-scatter|-window)? select-and-scatter scatter
     """),
     "activation": OpClass(r"""
         exactly \w*(Relu|Elu|Selu|Gelu|Sigmoid|Tanh|Softmax|Softplus|Softsign)\w*
+        logistic tanh
     """),
 }  # fmt: skip
+CUSTOM_CALL: Final = "custom-call"  # of HLO: a product, a convolution, or anything else
 
 _OF_VARIABLES: Final = (
     "variable handle", "reference variable", "variable read", "changes a variable",
@@ -47,6 +52,8 @@ def kind_of(op: str) -> str:
         return VARIABLES
     if op in CLASSES["no arithmetic"]:
         return MOVES
+    if op == CUSTOM_CALL:
+        return OTHER
     by_name = next((kind for kind, types in _BY_NAME.items() if op in types), None)
     counted = OPS[op].float_ops or OPS[op].tensorflow
     return by_name or (ELEMENTWISE if counted else OTHER)

@@ -83,7 +83,7 @@ def least_squares(op: Op) -> float:
     right = op.input(1)[-1]
     if op.attr("fast", default=True):
         return many * (m * n**2 + n**3 / 3 + 2 * m * n * right + 2 * n**2 * right)
-    return many * (_qr(m, n) + 2 * right * n * (2 * m - n) + n**2 * right)
+    return many * (reflections(m, n) + 2 * right * n * (2 * m - n) + n**2 * right)
 
 
 @float_ops("Qr", attributes="full_matrices")
@@ -92,10 +92,12 @@ def qr(op: Op) -> float:
     many, m, n = _rectangle(op)
     least = min(m, n)
     full = 4 * (m**2 * least - m * least**2 + least**3 / 3)
-    return many * (_qr(max(m, n), least) + (full if op.attr("full_matrices") else _qr(m, least)))
+    columns = full if op.attr("full_matrices") else reflections(m, least)
+    return many * (reflections(max(m, n), least) + columns)
 
 
-def _qr(m: int, n: int) -> float:
+def reflections(m: int, n: int) -> float:
+    """The float operations of a triangle by Householder reflections, m ≥ n."""
     return 2 * m * n**2 - 2 * n**3 / 3
 
 

@@ -14,6 +14,7 @@ choice    what each branch returns, one after the other       input k of any bra
 
 from __future__ import annotations
 
+from copy import copy
 from functools import reduce
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -21,6 +22,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from tfprof.model import BRANCH, CALLED, LOOP_BODY, LOOP_CONDITION
+from tfprof.ops.loop_bounds import MOST_TRIPS, Bound, allowed, sides
+from tfprof.ops.needed import for_each
 from tfprof.ops.op import Graph, GraphOp, Item
 from tfprof.ops.shape import MaybeShape, UnknownShape, agreed, merged
 
@@ -30,16 +33,16 @@ if TYPE_CHECKING:
 
 Source = tuple[int, int]
 
-_PASSING: Final = frozenset({"Identity", "StopGradient", "Snapshot", "PreventGradient"})
-# (input that is the counter, 1 if it goes up or -1 if down, 1 if it reaches the bound itself)
-_COMPARISONS: Final = {
-    "Less": ((0, 1, 0), (1, -1, 0)),
-    "LessEqual": ((0, 1, 1), (1, -1, 1)),
-    "Greater": ((1, 1, 0), (0, -1, 0)),
-    "GreaterEqual": ((1, 1, 1), (0, -1, 1)),
-}
-_SUMS: Final = frozenset({"Add", "AddV2", "Sub"})
-_MOST_TRIPS: Final = 2**62
+_PASSING: Final = frozenset(
+    {"Identity", "StopGradient", "Snapshot", "PreventGradient", "get-tuple-element"}
+)
+_SUMS: Final = frozenset({"Add", "AddV2", "Sub", "add", "subtract"})
+_DIFFERENCES: Final = frozenset({"Sub", "subtract"})
+_BOTH: Final = frozenset({"LogicalAnd", "and"})
+# Of comparisons, and of variables that may be their counters: with more, the bound is unknown.
+# For each number that is not inferred yet, all of them are tried again.
+_MOST_COMPARED: Final = 16
+_COUNTED_BY_XLA: Final = "while"  # the loop of HLO, which may say itself how often it runs
 
 
 class Loops:
@@ -50,8 +53,15 @@ class Loops:
         self._origin: dict[Source, Source] = {}
         self._varying: dict[int, frozenset[Source]] = {}
         self._of_source: dict[int, dict[Source, list[int]]] = {}
+        self._of_origin: dict[int, dict[Source, list[int]]] = {}
         # Loops whose conditions depend on more than the known bound.
         self.may_end_sooner: set[int] = set()
+
+    def of(self, graph: Graph, counted: set[int]) -> Loops:
+        """The same loops in *graph*, which knows how often those in *counted* run."""
+        other = copy(self)
+        vars(other).update(_graph=graph, may_end_sooner=self.may_end_sooner & counted)
+        return other
 
     def origin(self, node: int, output: int) -> Source:
         """Where an output comes from, behind nodes that only pass it on."""
@@ -112,45 +122,62 @@ class Loops:
         """How often the body runs; None: no known bound."""
         call = self._calls.of[loop]
         op = GraphOp(self._graph, loop)
+        if op.type == _COUNTED_BY_XLA:
+            known = op.attr("known_trip_count")
+            if isinstance(known, int) and known >= 0:
+                return min(known, MOST_TRIPS)
         condition = call.returns_of(LOOP_CONDITION)
         if condition is None or condition >= op.inputs:
             return None
-        todo, seen = [op.sources[condition]], set()
-        counts: list[int | None] = []
-        while todo:
-            node, _ = self.origin(*todo.pop())
-            if node < 0 or node in seen:
-                continue
-            seen.add(node)
-            if self._graph.type_of(node) == "LogicalAnd":
-                todo.extend(self._graph.sources(node))
-            else:
-                counts.append(self._compared(call, op, GraphOp(self._graph, node)))
+        comparisons = self._comparisons(op.sources[condition])
+        if len(comparisons) > _MOST_COMPARED:
+            return None
+        bounds = [self._bounds(node) for node in comparisons]
+        variables = self._starting(call, op, {bound.source for each in bounds for bound in each})
+        if sum(map(len, variables.values())) > _MOST_COMPARED:
+            variables = {source: at if len(at) == 1 else [] for source, at in variables.items()}
+        counters = {
+            source: {(self._whole(op, call.own + at), self._step(call, op, at)) for at in numbers}
+            for source, numbers in variables.items()
+        }
+        counts = [allowed(each, counters) for each in bounds]
         known = [count for count in counts if count is not None]
         if known and len(known) < len(counts):
             self.may_end_sooner.add(loop)
         return min(known) if known else None
 
-    def _compared(self, call: Call, loop: GraphOp, comparison: GraphOp) -> int | None:
-        """How many iterations one comparison allows; None: it is none, or bounds nothing."""
-        for counter, way_up, reaches in _COMPARISONS.get(comparison.type, ()):
-            bound = self._whole(comparison, 1 - counter)
-            if bound is None or counter >= comparison.inputs:
+    def _comparisons(self, condition: Source) -> list[int]:
+        """The nodes that all have to be true, as far as one more than the most."""
+        todo, seen = [condition], set()
+        nodes: list[int] = []
+        while todo and len(nodes) <= _MOST_COMPARED:
+            node, _ = self.origin(*todo.pop())
+            if node < 0 or node in seen:
                 continue
-            source = self.origin(*comparison.sources[counter])
-            # Several variables may start as the same tensor: any of them may be the counter.
-            counts: set[int | None] = set()
-            for number in range(call.own, loop.inputs):
-                if self.origin(*loop.sources[number]) == source:
-                    step = self._step(call, loop, number - call.own)
-                    first = self._whole(loop, number)
-                    if not step or first is None:
-                        counts.add(None)
-                    else:
-                        counts.add(_iterations(first, bound, step, way_up, reaches))
-            if len(counts) == 1:
-                return counts.pop()
-        return None
+            seen.add(node)
+            if self._graph.type_of(node) in _BOTH:
+                todo.extend(self._graph.sources(node))
+            else:
+                nodes.append(node)
+        return nodes
+
+    def _bounds(self, node: int) -> list[Bound]:
+        """What a comparison holds against a known number, either way."""
+        op, bounds = GraphOp(self._graph, node), []
+        for counter, way_up, reaches in sides(op):
+            number = self._whole(op, 1 - counter)
+            if number is not None and counter < op.inputs:
+                bounds.append(Bound(self.origin(*op.sources[counter]), number, way_up, reaches))
+        return bounds
+
+    def _starting(self, call: Call, loop: GraphOp, sources: set[Source]) -> dict[Source, list[int]]:
+        """The loop variables that start as each of *sources*."""
+        if loop.node not in self._of_origin:
+            numbers: dict[Source, list[int]] = {}
+            for number, own in enumerate(loop.sources[call.own :]):
+                numbers.setdefault(self.origin(*own), []).append(number)
+            self._of_origin[loop.node] = numbers
+        return {source: self._of_origin[loop.node].get(source, []) for source in sources}
 
     def _step(self, call: Call, loop: GraphOp, variable: int) -> int | None:
         """By how much a loop variable grows in each iteration; None: it does something else."""
@@ -164,27 +191,27 @@ class Loops:
         if call.regions[call.kinds.index(LOOP_BODY)] not in self._calls.around(node):
             return None
         total = GraphOp(self._graph, node)
-        for place in (0,) if total.type == "Sub" else (0, 1):
+        for place in (0,) if total.type in _DIFFERENCES else (0, 1):
             if total.inputs > 1 and self.origin(*total.sources[place]) == own:
                 step = self._whole(total, 1 - place)
-                return step if step is None or total.type != "Sub" else -step
+                return step if step is None or total.type not in _DIFFERENCES else -step
         return None
 
     def final_values(self, call: Call, op: GraphOp) -> list[Value | None]:
         """The outputs of a loop: inputs that it does not change, and the ends of its counters."""
         varying = self._varying_of(op.node)
-        values: list[Value | None] = []
-        for output in range(min(call.outputs, op.inputs - call.own)):
+
+        def final(output: int) -> Value | None:
             first = op.value(call.own + output)
             if first is None or op.sources[call.own + output] not in varying:
-                values.append(first)
-                continue
+                return first
             step = self._step(call, op, output)
             trips = None if step is None else self._graph.trips(op.node)
             start = self._whole(op, call.own + output)
             known = None not in (step, trips, start) and op.node not in self.may_end_sooner
-            values.append(np.array((start or 0) + (step or 0) * (trips or 0)) if known else None)
-        return values
+            return np.array((start or 0) + (step or 0) * (trips or 0)) if known else None
+
+        return for_each(final, range(min(call.outputs, op.inputs - call.own)))
 
     def final_length(self, call: Call, op: GraphOp, output: int, back: Item, first: Item) -> Item:
         """The list that a loop returns, of which only the length counts here.
@@ -235,14 +262,6 @@ class Loops:
             return None
 
 
-def _iterations(first: int, bound: int, step: int, way_up: int, reaches: int) -> int | None:
-    """How often a counter is within its bound; None: for ever. *way_up* is 1, or -1 downwards."""
-    way, pace = (bound - first) * way_up + reaches, step * way_up
-    if way <= 0:
-        return 0
-    return None if pace <= 0 else min(-(-way // pace), _MOST_TRIPS)
-
-
 def _sources(call: Call, output: int) -> list[int]:
     """The data inputs that an output may be."""
     if call.kinds[0] == CALLED:
@@ -262,8 +281,9 @@ def _shapes(_: Loops, call: Call, op: GraphOp) -> list[MaybeShape]:
 def _values(loops: Loops, call: Call, op: GraphOp) -> list[Value | None]:
     if LOOP_CONDITION in call.kinds:
         return loops.final_values(call, op)
-    outputs = (_sources(call, output) for output in range(call.outputs))
-    return [_same([op.value(number) for number in numbers]) for numbers in outputs]
+    return for_each(
+        lambda output: _same(for_each(op.value, _sources(call, output))), range(call.outputs)
+    )
 
 
 def _same(values: list[Value | None]) -> Value | None:
@@ -275,12 +295,11 @@ def _same(values: list[Value | None]) -> Value | None:
 
 def _items(loops: Loops, call: Call, op: GraphOp) -> list[Item]:
     """What handles point to; a loop may add elements to a list."""
-    items = []
-    for output in range(call.outputs):
-        sources = [op.item(number) for number in _sources(call, output) if number < op.inputs]
+
+    def item(output: int) -> Item:
+        sources = for_each(op.item, (each for each in _sources(call, output) if each < op.inputs))
         if len(sources) == 1:
-            items.append(sources[0])
-            continue
+            return sources[0]
         filled = [item for item in sources if not item.is_new] or sources[:1]
         # Elements are alike: those that a loop adds complete the shape of an empty list.
         known = [item.shape for item in sources if item.shape is not None]
@@ -290,8 +309,9 @@ def _items(loops: Loops, call: Call, op: GraphOp) -> list[Item]:
             end = loops.final_length(call, op, output, *sources)
         value = _same([item.value for item in filled]) if filled else None
         is_new = all(item.is_new for item in sources)
-        items.append(end._replace(shape=shape, value=value, is_new=is_new))
-    return items
+        return end._replace(shape=shape, value=value, is_new=is_new)
+
+    return for_each(item, range(call.outputs))
 
 
 def _common(items: list[Item]) -> Item:

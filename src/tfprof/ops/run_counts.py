@@ -95,6 +95,18 @@ def _named(profile: Profile, nodes: I64) -> str:
 def run_counts(profile: Profile, trips: I64, float_ops: I64) -> I64:
     """How often each node runs in one run; unknown *trips* count as 1."""
     regions = profile.regions
+    of_node = regions.of_nodes(len(profile))
+    outer = of_node[regions.call].tolist()
+    total = runs_per_call(profile, trips, float_ops).tolist()
+    for region, around in enumerate(outer):  # an inner region comes later
+        total[region] = min(total[region] * (1 if around < 0 else total[around]), _MOST)
+    result: I64 = np.append(np.array(total, np.int64), 1)[of_node]
+    return result
+
+
+def runs_per_call(profile: Profile, trips: I64, float_ops: I64) -> I64:
+    """How often each region runs per run of its call: of branches, only the most expensive."""
+    regions = profile.regions
     runs = np.where(trips < 0, 1, trips).tolist()
     of_node = regions.of_nodes(len(profile))
     outer = of_node[regions.call].tolist()
@@ -113,13 +125,8 @@ def run_counts(profile: Profile, trips: I64, float_ops: I64) -> I64:
             best[call[region]] = added
         if outer[region] >= 0:
             sums[outer[region]] += runs[added] * sums[added]
-    total = [0] * len(regions)
-    for region in range(len(regions)):
-        own = 0 if best.get(call[region], region) != region else runs[region]
-        around = 1 if outer[region] < 0 else total[outer[region]]
-        total[region] = min(own * around, _MOST)
-    result: I64 = np.append(np.array(total, np.int64), 1)[of_node]
-    return result
+    chosen = (best.get(call[region], region) == region for region in range(len(regions)))
+    return np.where(np.fromiter(chosen, np.bool_, len(regions)), runs, 0)
 
 
 def old_loops(profile: Profile) -> tuple[Bool, tuple[Note, ...]]:

@@ -6,6 +6,7 @@
                  .value        their numbers, if small and constant     a list: one per output
                  .item         what output handles point to
                  .no_shape     why there is no shape rule
+                 .declares_shapes   none is needed: files have the shapes of all outputs
                  .dtype        how the dtype of the outputs follows from the attributes
                  .is_a(name)   classes: "no arithmetic", "function call", "variable", …
 
@@ -52,7 +53,7 @@ NOT_MADE_FOR: Final = (
 FAMILIES: Final = (
     "activation", "arrays", "contraction", "convolution", "elementwise", "handles", "image",
     "linalg", "normalization", "optimizers", "recurrent", "reduction", "constants", "slicing",
-    "sparse",
+    "sparse", "hlo", "hlo_custom_calls",
 )  # fmt: skip
 
 
@@ -77,6 +78,7 @@ class OpType:
     value: ValueRule | None = None
     item: ItemRule | None = None
     no_shape: str = ""
+    declares_shapes: bool = False
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -159,6 +161,12 @@ def no_shape(reason: str, *ops: str) -> None:
     """Say why *ops* have float operations, but no shape rule."""
     for op in names(*ops):
         OPS.fill(op, "no_shape", reason)
+
+
+def declares_shapes(*ops: str) -> None:
+    """Say that *ops* need no shape rule: their format declares the shapes of all outputs."""
+    for op in names(*ops):
+        OPS.fill(op, "declares_shapes", rule=True)
 
 
 def float_ops(

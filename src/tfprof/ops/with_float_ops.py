@@ -11,12 +11,20 @@ from tfprof.foundation.units import plural
 from tfprof.model import Profile, own_notes
 from tfprof.ops.counting import UNKNOWN_SHAPE, Counts, count
 from tfprof.ops.inferred_shapes import with_inferred_shapes
-from tfprof.ops.run_counts import in_unbounded_loops, loop_notes, old_loops, run_counts, trip_counts
+from tfprof.ops.program_runs import ProgramRuns, program_runs
+from tfprof.ops.run_counts import (
+    in_unbounded_loops,
+    loop_notes,
+    old_loops,
+    run_counts,
+    runs_per_call,
+    trip_counts,
+)
 from tfprof.ops.symbols import symbols, with_recorded_shapes
 from tfprof.ops.table import Which, rules
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from tfprof.columns.strings import I64
 
@@ -60,11 +68,13 @@ def _counted(
         notes = (*notes, *loop_note)
         counts = replace(counts, once=counts.once | in_loops)
     result = replace(profile, nodes=nodes, notes=notes)
-    if not len(profile.regions):
-        return result, counts
     trips = trip_counts(shaped, dims)
+    ran = program_runs(result, runs_per_call(result, trips, float_ops)) if profile.steps else None
+    if not len(profile.regions) and not profile.devices and ran is None:
+        return result, counts
     once = counts.once | in_unbounded_loops(result, trips)
-    return _repeated(result, shaped, dims, trips), replace(counts, once=once)
+    once = once if ran is None else once | ran.lower
+    return _repeated(result, shaped, dims, trips, ran), replace(counts, once=once)
 
 
 def _means(profile: Profile, which: Which, dims: Mapping[str, int], first: I64) -> I64:
@@ -85,15 +95,36 @@ def _means(profile: Profile, which: Which, dims: Mapping[str, int], first: I64) 
     return np.where(runs > 0, np.minimum(means, _SAFE_SUM), first).astype(np.int64)
 
 
-def _repeated(profile: Profile, shaped: Profile, dims: Mapping[str, int], trips: I64) -> Profile:
+def _repeated(
+    profile: Profile,
+    shaped: Profile,
+    dims: Mapping[str, int],
+    trips: I64,
+    ran: ProgramRuns | None,
+) -> Profile:
     """*profile* with the run counts of its nodes, and notes on what these leave out."""
     often = run_counts(profile, trips, profile.nodes.float_ops)
+    devices = int(max(1, 1, *profile.devices))  # all of them run it
+    often = np.where(often > _SAFE_SUM / devices, often, often * devices)
+    if ran is not None:  # on all devices that were recorded
+        often = np.where(ran.times >= 0, ran.times, often)
     counted, less = _within_64_bits(profile.nodes.float_ops, often)
-    texts = [*loop_notes(profile, shaped, dims)]
+    texts = [*loop_notes(profile, shaped, dims), *_uncertain(profile, ran)]
     if less:
         many = plural(less, "node runs", "nodes run")
         texts.append(f"{many} too often for numbers of 64 bits: counted less often")
     return replace(profile, times=counted, notes=(*profile.notes, *own_notes(texts)))
+
+
+def _uncertain(profile: Profile, ran: ProgramRuns | None) -> Iterator[str]:
+    """A sentence if instructions may have run more often than they count."""
+    if ran is None:
+        return
+    if lower := int(np.count_nonzero(ran.lower & (profile.nodes.float_ops != 0))):
+        yield (
+            f"{plural(lower, 'instruction')} may have run more often than counted: the events of "
+            "the trace do not say how often the program ran in each step"
+        )
 
 
 def _within_64_bits(float_ops: I64, often: I64) -> tuple[I64, int]:

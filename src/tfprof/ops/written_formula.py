@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tfprof.ops.table import FloatOps
 
 _LONGEST: Final = 400  # characters of a formula
+_LONGEST_NAME: Final = 80  # characters of an attribute
 _TRIAL: Final = 7  # stands for a dimension that is not known
 _SUM, _PRODUCT, _POWER, _LEAF = range(4)  # how tight an operator binds
 _SUPERSCRIPT: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -166,7 +167,7 @@ def written(
         names, numbers = (
             text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…" for text in texts
         )
-        return Written(names, numbers, _sentence(rule, tree))
+        return Written(names, numbers, sentence_of(rule, op) or _steps_per_element(tree))
     except Exception:  # noqa: BLE001 - UnknownShape, or whatever a user's rule raises
         return None
 
@@ -217,11 +218,17 @@ def _group(leaves: list[_Leaf], *, names: bool) -> str:
     return "·".join(f"{holder}[{leaf.axis}]" for leaf in leaves)
 
 
-def _sentence(rule: FloatOps, tree: _Tree) -> str:
-    """What the rule says of itself, or so many steps per element."""
+def sentence_of(rule: FloatOps, op: Op) -> str:
+    """What the rule says of itself; in it, `{name}` stands for a textual attribute of *op*."""
     documented = (rule.formula.__doc__ or "").strip().split("\n")[0]
-    if documented:
-        return documented
+    for name, value in op.given.items():
+        if isinstance(value, str):
+            documented = documented.replace(f"{{{name}}}", value[:_LONGEST_NAME])
+    return documented
+
+
+def _steps_per_element(tree: _Tree) -> str:
+    """So many steps per element, where a formula is no more than that."""
     leaves = [part for part in _chain("·", tree) if isinstance(part, _Leaf)]
     tensor = [leaf for leaf in leaves if leaf.holder]
     numbers = [leaf.text for leaf in leaves if not leaf.holder]

@@ -7,13 +7,13 @@ import { marksOf } from "./arrays.js";
 /** @typedef {import("./arrays.js").Numbers} Numbers */
 
 export const UNTIMED = 0; // what an execution without a time counts as; others, by their device
-const [ACCELERATOR, CPU] = [1, 2];
+const [ACCELERATOR, CPU, ACCELERATOR_RUN] = [1, 2, 3];
 /** @type {Record<string, "requested" | "peak" | "residual" | "output">} */ const MEMORY = {
   bytes: "requested", peak_bytes: "peak", residual_bytes: "residual", output_bytes: "output",
 };
 /** @type {Record<string, number[]>} */ const COUNTED = {
-  micros: [ACCELERATOR, CPU], accelerator_micros: [ACCELERATOR], cpu_micros: [CPU],
-  occurrence: [CPU],
+  micros: [ACCELERATOR, CPU, ACCELERATOR_RUN], accelerator_micros: [ACCELERATOR, ACCELERATOR_RUN],
+  cpu_micros: [CPU], occurrence: [CPU, ACCELERATOR_RUN],
 };
 const SAFE_SUM = 2 ** 62;
 
@@ -71,7 +71,7 @@ export class NodeNumbers {
     const ends = steps.map((step) => extent(this._amounts(step, metric)[1] ?? step.node));
     const isSmall = ends.every(({ least }) => least >= 0) && ends.reduce((sum, end) => sum + end.sum, 0) <= Number.MAX_SAFE_INTEGER;
     const [total, exact] = exactArray(isSmall || metric === "occurrence", this._count);
-    const counts = [UNTIMED, ACCELERATOR, CPU].map((kind) => COUNTED[metric]?.includes(kind));
+    const counts = [UNTIMED, ACCELERATOR, CPU, ACCELERATOR_RUN].map((kind) => COUNTED[metric]?.includes(kind));
     for (const step of steps) {
       const [node, amount] = this._amounts(step, metric);
       for (let i = 0; i < node.length; i++) {

@@ -109,7 +109,8 @@ function linkTo(row) {
   const name = literal(row.name);
   const places = {
     layer: { tab: "table", view: "scope", start_name_regexes: `(.*/)?${name}`, max_depth: "20" },
-    "operation type": { tab: "table", view: "op", show_name_regexes: name },
+    // `fusion of dot` is a part of the type fusion.
+    "operation type": { tab: "table", view: "op", show_name_regexes: name.replace(/^fusion of .*/, "fusion") },
     "line of code": { tab: "table", view: "code", show_name_regexes: `.*${name}.*`, max_depth: "100" },
   };
   return fragmentOf(places[/** @type {keyof typeof places} */ (row.list)] ?? { tab: "table" });

@@ -41,9 +41,9 @@ class TableTab {
     const view = page.profile.view(page.view);
     for (const button of this.views) button.setAttribute("aria-pressed", String(button.textContent === view.name));
     fill(this.command, shown(commandLine(page.profile.meta, view.name, page.state)));
-    let problem = view.missing;
+    let [problem, answer] = [view.missing, /** @type {Answer | null} */ (null)];
     try {
-      if (!view.missing) this.take(page.answer());
+      if (!view.missing) answer = page.answer();
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
       problem = shown(error.message);
@@ -54,6 +54,7 @@ class TableTab {
     fill(this.instead, emptyState(problem));
     this.instead.hidden = !this.grid.element.hidden;
     this.count.hidden = this.below.hidden = this.grid.element.hidden;
+    if (answer !== null) this.take(answer); // now that the rows have their place on the screen
     this.reveal();
   }
 

@@ -43,6 +43,8 @@ DRAWN_BY_ERA = ("source_text", "gradient_rows", "sorts_inputs")
 
 
 _HAS_FUNCTIONS = "the graph was read with functions, unlike the original: see --functions=off"
+# What params counts in an XLA program are weights and the state of an optimizer.
+_VARIABLES = VARIABLES | {b"parameter"}
 Deeper = tuple[int, int]  # rows that only max_depth hides: how many, the depth of the deepest
 
 
@@ -248,6 +250,19 @@ def _reaches(counted: Counted, at: I64, view: View, query: Query, metric: str) -
     return (counted.own(metric) if own else counted.total(metric))[at] >= least
 
 
+def shown_fields(answer: Answer) -> list[str]:
+    """The fields with a column, in order: the selected ones and those they imply."""
+    shown = {name for field in answer.query.select for name in FIELDS[field].shows}
+    if not answer.query.era.splits_time:
+        shown &= {*answer.query.select}
+    ordered = [name for name in FIELDS if name in shown and FIELDS[name].legend]
+    if not answer.view.groups:
+        return ordered
+    # Counts come after measurements.
+    last = [name for name in ordered if FIELDS[name].unit is None or name == "occurrence"]
+    return sorted(ordered, key=lambda name: (name in last, name in ("params", "float_ops")))
+
+
 def _check(profile: Profile, view: View, query: Query) -> None:
     steps = [step.number for step in profile.steps]
     if query.step is not None and query.step not in steps:
@@ -276,7 +291,7 @@ def _other_values(profile: Profile, query: Query) -> Iterator[str]:
 
 def params_remarks(profile: Profile) -> Iterator[str]:
     """What params counts besides variables, as the original does: placeholders and the like."""
-    kinds = [at for at, kind in enumerate(profile.types) if kind in VARIABLES]
+    kinds = [at for at, kind in enumerate(profile.types) if kind in _VARIABLES]
     values = np.where(np.isin(profile.nodes.op, kinds), 0, profile.values("params", None))
     first = int(values.argmax()) if values.any() else -1
     if first >= 0:

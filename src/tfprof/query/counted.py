@@ -8,7 +8,8 @@ Samples   of a fleet: what each node counts in each step of each worker. A numbe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from tfprof.tables.statistics import Statistic
     from tfprof.views import View
     from tfprof.views.drawing import Drawing
+
+    C = TypeVar("C", I64, Bool)
 
 # A metric of the rows themselves: how many graph nodes each represents.
 DEFINED = "defined"
@@ -90,7 +93,7 @@ class Counted(Frozen):
     @property
     def accounted(self) -> Bool:
         """Whether each row is itself accounted."""
-        return self.accounted_row[self.row]
+        return self._by_row(self.accounted_row)
 
     def own(self, metric: str) -> I64:
         """The metric of each row alone."""
@@ -183,13 +186,29 @@ class Counted(Frozen):
 
     def _own_of(self, metric: str, values: I64) -> I64:
         """The sum of the *values* of the nodes of each row alone."""
-        drawn = np.flatnonzero(self.drawing.owner >= 0)
+        drawn = self.drawing.drawn
         values = values[drawn]
         if self.picked is not None:
             # parity Q4: a node that two regexes pick counts twice, but occurs once.
             times = self.picked[drawn]
             values = values * ((times > 0) if metric in (DEFINED, "occurrence") else times)
-        return sum_by(self.drawing.owner[drawn], values, len(self.drawing.tree))[self.row]
+        rows = len(self.drawing.tree)
+        if not values.any():  # as the time of accelerators mostly is
+            return np.zeros(self.row.size, np.int64)
+        if not self.drawing.has_one_node_per_row:
+            return self._by_row(sum_by(self.drawing.owner[drawn], values, rows))
+        own = np.zeros(rows, np.int64)
+        own[self.drawing.owner[drawn]] = values
+        return self._by_row(own)
+
+    def _by_row(self, column: C) -> C:
+        """The *column* of rows of the drawing, for each row."""
+        return column if self._has_all_rows else column[self.row]
+
+    @cached_property
+    def _has_all_rows(self) -> bool:
+        """Whether the rows are those of the drawing."""
+        return np.array_equal(self.row, np.arange(len(self.drawing.tree)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,11 +8,14 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note, Profile, own_notes
 from tfprof.read.merge import with_extra_type, with_graph
 from tfprof.read.merge_run import with_run
 from tfprof.read.op_log import with_op_log
+from tfprof.read.variable_types import with_variable_types
 
 if TYPE_CHECKING:
     from tfprof.columns.keras_layer import KerasLayer
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from tfprof.read.columns import GraphColumns, OpLogColumns, RunColumns
     from tfprof.read.debug_info import Stacks
     from tfprof.read.events import EventColumns
+    from tfprof.read.hlo import HloColumns
     from tfprof.read.source import Source
     from tfprof.read.xplane import TraceColumns
 
@@ -29,14 +33,16 @@ def add_graph(profile: Profile, columns: GraphColumns, source: Source, _: int = 
     """*profile* with the nodes of a graph, and the types of its variables where they are listed."""
     grown = with_graph(profile, columns)
     source.let_go()
-    if columns.trainable is None and columns.model_variables is None:
-        return grown
-    from tfprof.read.saved_model import MODEL, TRAINABLE  # noqa: PLC0415
+    return with_variable_types(grown, columns)
 
-    for names, kind in ((columns.trainable, TRAINABLE), (columns.model_variables, MODEL)):
-        if names is not None:  # an empty list says something, too
-            grown = with_extra_type(grown, names, kind)
-    return grown
+
+def add_hlo(profile: Profile, columns: HloColumns, source: Source, _: int = 0) -> Profile:
+    """*profile* with the instructions of programs, their types and call stacks."""
+    grown = add_graph(profile, columns.graph, source)
+    # In a profile of its own, entry k is node k.
+    is_alone = not len(profile) and len(grown) == len(columns.log.name)
+    grown = with_op_log(grown, columns.log, np.arange(len(grown)) if is_alone else None)
+    return replace(grown, devices=columns.devices, planned=columns.planned)
 
 
 def add_run(profile: Profile, columns: RunColumns | None, source: Source, step: int) -> Profile:

@@ -9,15 +9,17 @@ The strings are slices of the file's bytes; the merge copies those that the Prof
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from tfprof.columns.frozen import Frozen
 from tfprof.columns.strings import I64, U8, Strings
-from tfprof.foundation.lazy_dataclasses import dataclass
+from tfprof.foundation.lazy_dataclasses import dataclass, replace
+from tfprof.foundation.named_tuples import NamedTuple
 from tfprof.model import NO_REGIONS, Note, Regions
 from tfprof.read.source import Source
+from tfprof.wire.decode import BYTES, scan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from tfprof.columns.keras_layer import KerasLayer
     from tfprof.columns.shapes import Shapes
     from tfprof.wire.decode import Field
+
+NODE_DEF_ATTRIBUTES = 5  # the number of the field
 
 
 class RunDetails(NamedTuple):
@@ -65,10 +69,34 @@ class StoredAttributes(Frozen):
 
     def within(self, source: Source) -> StoredAttributes:
         """The same, read from *source*, which contains their bytes."""
-        offset = _address(self.source.data) - _address(source.data) if self.owner.size else 0
-        assert 0 <= offset <= source.data.size
-        start = self.start + offset if offset else self.start
-        return StoredAttributes(source, self.owner, start, self.length)
+        return replace(self, source=source, start=_moved(self.start, self.source, source))
+
+
+def _moved(start: I64, inner: Source, outer: Source) -> I64:
+    """The places *start* of *inner* in *outer*, which contains its bytes."""
+    offset = _address(inner.data) - _address(outer.data) if start.size else 0
+    assert 0 <= offset <= outer.data.size
+    return start + offset if offset else start
+
+
+@dataclass(frozen=True, eq=False)
+class NodeDefAttributes(Frozen):
+    """The attributes of the NodeDefs in a file, one row per node: they are found when asked for."""
+
+    source: Source
+    start: I64
+    length: I64
+
+    def __call__(self) -> tuple[I64, Strings]:
+        """(row, map entry) of each attribute, by row."""
+        self.source.check()
+        data, end = self.source.data, self.start + self.length
+        entry = scan(data, self.start, end, {NODE_DEF_ATTRIBUTES: BYTES})[NODE_DEF_ATTRIBUTES]
+        return entry.message, entry.strings(data)
+
+    def within(self, source: Source) -> NodeDefAttributes:
+        """The same, read from *source*, which contains their bytes."""
+        return replace(self, source=source, start=_moved(self.start, self.source, source))
 
 
 def _address(data: U8) -> int:
@@ -95,7 +123,7 @@ class GraphColumns:
     name: Strings
     op: Strings
     input_node: I64  # the node of each input; the inputs of a node are adjacent, in order
-    input_name: Strings  # as written: "^x", "x:1"
+    input_name: Strings  # as written: "^x", "x:1"; with a source, the name alone
     shape_node: I64  # the nodes whose attribute `shape` holds a shape; ascending, each once
     shape: Shapes
     output_node: I64  # the node of each shape listed in its attribute `_output_shapes`, in order
@@ -107,6 +135,7 @@ class GraphColumns:
     regions: Regions = NO_REGIONS  # of the rows of this graph
     layers: tuple[KerasLayer, ...] = ()
     notes: tuple[Note, ...] = ()
+    source: tuple[I64, I64] | None = None  # (row, output) of each input, where names do not say it
 
 
 @dataclass(frozen=True, eq=False)

@@ -111,6 +111,22 @@ def describe_tflite(source: Source) -> Description:
     return graph._replace(facts={**graph.facts, "operators": operators, **signatures})
 
 
+def describe_hlo(source: Source) -> Description:
+    """The instructions of a program, its name and the parameters that are weights."""
+    from tfprof.read.hlo import read_hlo  # noqa: PLC0415 - few files need it
+
+    program = read_hlo(source)
+    modules, graph = program.modules, _graph(program.graph)
+    facts: dict[str, Value] = {
+        "program": ", ".join(modules.name.texts()),
+        **graph.facts,
+        "devices": int(modules.devices.max(initial=1)),
+        **_planned(program.planned),
+    }
+    lacks = frozenset() if program.log.stack_start.size > 1 else frozenset({"stacks"})
+    return graph._replace(facts=facts, lacks=lacks)
+
+
 def describe_run(source: Source) -> Description:
     """The executions of a RunMetadata."""
     columns = read_run(source)
@@ -120,12 +136,19 @@ def describe_run(source: Source) -> Description:
 
 
 def describe_trace(source: Source) -> Description:
-    """The executions of a trace."""
-    from tfprof.read.xplane import read_trace  # noqa: PLC0415 - few files need it
+    """The executions of a trace, and the memory plan of its programs."""
+    from tfprof.model import Profile  # noqa: PLC0415 - few files need it
+    from tfprof.read.xplane import read_trace  # noqa: PLC0415 - likewise
+    from tfprof.read.xplane.programs import holds_programs, with_programs  # noqa: PLC0415 - likewise
 
     columns = read_trace(source)
     steps = max(columns.step_number.size, 1)
-    return Description(_executions(len(columns.events.name), steps, columns.devices))
+    facts = _executions(columns.events.what.size, steps, columns.devices)
+    if not holds_programs(columns):
+        return Description(facts, frozenset({"nodes", "stacks"}))
+    # The programs of JAX that ran are a graph.
+    programs, _ = with_programs(Profile(), columns)
+    return Description(facts | _planned(programs.planned))
 
 
 def describe_op_log(source: Source) -> Description:
@@ -200,6 +223,17 @@ def _nodes(ops: I64, types: Strings, parameters: I64) -> Description:
 def _executions(count: int, steps: int, devices: Iterable[bytes]) -> dict[str, Value]:
     names = sorted({name.decode("utf-8", "replace") for name in devices})
     return {"executions": count, "steps": steps, "devices": names}
+
+
+def _planned(amounts: Sequence[float]) -> dict[str, Value]:
+    """The fact of a memory plan, if these amounts are one."""
+    from tfprof.columns.memory_plan import MemoryPlan  # noqa: PLC0415 - few files have one
+
+    plan = MemoryPlan.of(amounts)
+    if plan is None:
+        return {}
+    parts = {name: int(size) for name, size in plan._asdict().items() if size}
+    return {"planned_bytes": {"in all": plan.total, **parts}}
 
 
 def _logged(stack: I64, float_ops: I64) -> tuple[dict[str, Value], frozenset[str]]:

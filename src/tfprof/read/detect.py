@@ -33,6 +33,9 @@ _KERAS_MEMBER = b"config.json"
 
 _BLANK_OR_COMMENT = re.compile(rb"\s*(?:#[^\n]*)?")
 _TEXT_START = re.compile(rb"([A-Za-z_]\w*)\s*[:{<]")
+# Each stretch of text matches in one way only, so hostile comments take linear time.
+_HLO_BLANK = re.compile(rb"\s*(?://[^\n]*|/\*[^*]*\*+(?:[^*/][^*]*\*+)*/)?")
+_HLO_TEXT = re.compile(rb"HloModule\s+[\w.%-]")
 _PEEK = 1 << 16
 _UTF8 = getincrementaldecoder("utf-8")
 
@@ -125,6 +128,14 @@ is_run_text = _text(b"step_stats")
 is_op_log_text = _text(b"log_entries", b"id_to_string")
 
 
+def is_hlo_text(start: Start) -> bool:
+    """Whether this is a program of XLA in text format."""
+    beginning, at = bytes(start.data[:_PEEK]), 0
+    while (blank := _HLO_BLANK.match(beginning, at)) and blank.end() > at:
+        at = blank.end()
+    return _HLO_TEXT.match(beginning, at) is not None
+
+
 is_checkpoint_state = _text(b"model_checkpoint_path", b"all_model_checkpoint_paths")
 
 
@@ -172,7 +183,8 @@ _VERSIONS = {1: VARINT, 2: VARINT, 3: BYTES}
 _RUN = dict.fromkeys(range(1, 6), BYTES)
 _SESSION = {1: BYTES, 2: VARINT}
 _TRACE = dict.fromkeys(range(1, 5), BYTES)
-_PROFILE = {1: BYTES, 2: VARINT, 3: BYTES, 4: BYTES, 5: VARINT, 29: BYTES, 30: BYTES}
+# All that `tfprof save` writes: a small profile is looked at whole.
+_PROFILE = {2: VARINT, 5: VARINT, **dict.fromkeys((1, 3, 4, 29, 30, 31, 32), BYTES)}
 _LOG_ENTRY = {1: BYTES, 2: VARINT, 3: BYTES, 4: BYTES}
 _MAP_ENTRY = {1: VARINT, 2: BYTES}
 PLANES = (b"/host:", b"/device:", b"Task Environment")
@@ -184,7 +196,9 @@ def is_graph(message: Message) -> bool:
         return False
     if message.has(1):
         node = message.first(1)
-        return node.consists_of(_NODE) and node.is_text(1) and node.is_text(2)
+        is_node = node.consists_of(_NODE) and node.is_text(1) and node.is_text(2)
+        # A program of XLA is a message of two names, too; computations follow them.
+        return is_node and not _is_computation(node.first(3))
     # Without nodes it has the versions of a graph; a library alone could be many things.
     signature = message.first(2).first(1).first(1)
     is_library = signature.is_text(1) or not message.bytes_of(2)
@@ -207,6 +221,16 @@ def is_trace(start: Start) -> bool:
     """Whether this is an XSpace: one of its planes has a name that planes have."""
     names = (plane.bytes_of(2) for plane in start.submessages(1))
     return start.consists_of(_TRACE) and any(name.startswith(PLANES) for name in names)
+
+
+def is_hlo(start: Start) -> bool:
+    """Whether this is an HloProto or the module in it."""
+    module = start if start.is_text(1) else start.first(1)
+    return module.is_text(1) and module.is_text(2) and _is_computation(module.first(3))
+
+
+def _is_computation(message: Message) -> bool:
+    return message.is_text(1) and message.first(2).is_text(1) and message.first(2).is_text(2)
 
 
 def is_profile(start: Start) -> bool:

@@ -48,6 +48,13 @@ def bounded(texts: Strings, file: str, *others: Strings) -> Strings:
     return texts
 
 
+def check_rows(row: I64, file: str, *columns: Strings) -> None:
+    """Raise InputError if these rows of the *columns* have too many bytes in all."""
+    count = np.bincount(row, minlength=len(columns[0]))
+    size = sum(int((column.length * count).sum()) for column in columns)
+    _check_size(f"{file}: the strings of {row.size:,} events", size, row.size)
+
+
 def _check_size(title: str, size: int, rows: int) -> None:
     if size > max(_FEW_BYTES, rows * limit("row_bytes")):
         raise InputError(f"{title} would take {size:,} bytes; tfprof accepts {beyond('row_bytes')}")

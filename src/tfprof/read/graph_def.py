@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfprof.read.functions import expanded, library
 from tfprof.read.nodes import node_columns
 from tfprof.wire.decode import BYTES, Field, scan, whole
 
@@ -26,6 +25,8 @@ def columns(buffer: U8, *, functions: bool = True) -> GraphColumns:
     # Most graphs have an empty library.
     if not functions or not libraries.value.any():
         return node_columns(buffer, nodes)
+    from tfprof.read.functions import expanded, library  # noqa: PLC0415 - as above
+
     return expanded(library(buffer, nodes, libraries))
 
 

@@ -9,13 +9,16 @@ Each is a pure function; existing rows of a Profile keep their numbers.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfprof.columns import byte_words
+from tfprof.columns.growing import appended
 from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, Strings
 from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.foundation.named_tuples import NamedTuple
 from tfprof.model import AttributeSource, Edges, Outputs, Profile, Regions, own_notes
 from tfprof.read import input_notes
 
@@ -34,34 +37,62 @@ def with_graph(profile: Profile, graph: GraphColumns) -> Profile:
         new = first[profile.nodes.name.find(graph.name.take(first)) < 0]
     row = np.full(len(graph.name), -1, np.int64)
     row[new] = np.arange(new.size)
-    types, op = with_types(profile.types, graph.op.take(new))
-    shaped = np.flatnonzero(row[graph.shape_node] >= 0)
+    added = graph if new.size == row.size else _only(graph, row, new)
+    types, op = with_types(profile.types, added.op)
     shape_of = np.full(new.size, -1, np.int64)
-    shape_of[row[graph.shape_node[shaped]]] = shaped
-    listed = row[graph.output_node]
-    name = graph.name if new.size == len(graph.name) else graph.name.take(new)
-    grown = with_nodes(replace(profile, types=types), name, op, graph.shape.take(shape_of))
+    shape_of[added.shape_node] = np.arange(added.shape_node.size)
+    grown = with_nodes(replace(profile, types=types), added.name, op, added.shape.take(shape_of))
     old = profile.outputs
     outputs = Outputs(
-        np.concatenate([old.start, old.start[-1] + _ends(listed[listed >= 0], new.size)]),
-        old.shape.joined(graph.output_shape.take(np.flatnonzero(listed >= 0))),
+        np.append(old.start, old.start[-1] + _ends(added.output_node, new.size)),
+        old.shape.joined(added.output_shape),
     )
-    sources = profile.attribute_sources
-    if graph.attributes is not None:
-        node = np.where(row >= 0, row + len(profile), -1)
-        sources = (*sources, AttributeSource(node, graph.attributes, graph.file))
-    inputs = np.flatnonzero(row[graph.input_node] >= 0)
-    written = graph.input_name.take(inputs)
-    tensor = written.without_first(b"^")
-    source, names = find_before(grown.nodes.name, tensor, b":")
-    slot = slots(tensor, names)
-    slot[tensor.length < written.length] = -1
+    source, slot, names = _sources(grown, added, row)
     unusual = input_notes.of_graph(graph, first, names, source)
     notes = (*profile.notes, *graph.notes, *own_notes(unusual))
     regions = joined_regions(profile, graph.regions, row, new)
-    edges = Inputs(_ends(row[graph.input_node[inputs]], new.size), names, source, slot)
+    sources = profile.attribute_sources
+    if graph.attributes is not None:
+        row[new] += len(profile)
+        sources = (*sources, AttributeSource(row, graph.attributes, graph.file))
+    edges = Inputs(_ends(added.input_node, new.size), names, source, slot)
     grown = replace(grown, outputs=outputs, attribute_sources=sources, notes=notes, regions=regions)
     return with_edges(replace(grown, layers=profile.layers or graph.layers), profile, edges)
+
+
+def _only(graph: GraphColumns, row: I64, new: I64) -> GraphColumns:
+    """The nodes *new* of *graph* alone; *row* are their new numbers, -1 for other nodes."""
+    inputs, shaped, listed = (
+        np.flatnonzero(row[owner] >= 0)
+        for owner in (graph.input_node, graph.shape_node, graph.output_node)
+    )
+    return replace(
+        graph,
+        name=graph.name.take(new),
+        op=graph.op.take(new),
+        input_node=row[graph.input_node[inputs]],
+        input_name=graph.input_name.take(inputs),
+        shape_node=row[graph.shape_node[shaped]],
+        shape=graph.shape.take(shaped),
+        output_node=row[graph.output_node[listed]],
+        output_shape=graph.output_shape.take(listed),
+        source=graph.source and (graph.source[0][inputs], graph.source[1][inputs]),
+    )
+
+
+def _sources(grown: Profile, graph: GraphColumns, row: I64) -> tuple[I64, I64, Strings]:
+    """(node, output, name of the node) of the inputs of *graph*; *row* as in `_only`."""
+    if graph.source is not None:
+        source, slot = graph.source
+        known = row[source] + len(grown) - int((row >= 0).sum())
+        if bool((row[source] < 0).any()):  # nodes that were there before
+            known = grown.nodes.name.find(graph.input_name)
+        return known, slot, graph.input_name
+    tensor = graph.input_name.without_first(b"^")
+    source, names = find_before(grown.nodes.name, tensor, b":")
+    slot = slots(tensor, names)
+    slot[tensor.length < graph.input_name.length] = -1
+    return source, slot, names
 
 
 def joined_regions(profile: Profile, added: Regions, row: I64, new: I64) -> Regions:
@@ -87,7 +118,7 @@ def find_before(known: Strings, written: Strings, byte: bytes) -> tuple[I64, Str
     # a known string contains it.
     row = known.find(written)
     rest = np.flatnonzero(row < 0)
-    if bool((known.blob == byte[0]).any()):
+    if byte_words.count(known.blob, byte[0]):
         rest = np.arange(len(written))
     parts = written.take(rest).before(byte)
     length = written.length.copy()
@@ -128,13 +159,13 @@ def with_nodes(profile: Profile, name: Strings, op: I64, shape: Shapes) -> Profi
         nodes=replace(
             nodes,
             name=Strings.concat([nodes.name, name]),
-            op=np.concatenate([nodes.op, op]),
-            device=np.concatenate([nodes.device, none]),
-            float_ops=np.concatenate([nodes.float_ops, np.zeros(count, np.int64)]),
-            stack=np.concatenate([nodes.stack, none]),
+            op=appended(nodes.op, op),
+            device=appended(nodes.device, none),
+            float_ops=appended(nodes.float_ops, np.zeros(count, np.int64)),
+            stack=appended(nodes.stack, none),
             shape=nodes.shape.joined(shape),
         ),
-        covered=np.concatenate([profile.covered, np.zeros(count, np.bool_)]),
+        covered=np.append(profile.covered, np.zeros(count, np.bool_)),
     )
 
 
@@ -150,7 +181,7 @@ class Inputs(NamedTuple):
 def with_edges(grown: Profile, before: Profile, inputs: Inputs) -> Profile:
     """*grown* with the inputs of its new nodes; inputs unknown *before* are looked up again."""
     old = before.edges
-    resolved = np.concatenate([grown.nodes.name.find(old.unknown), inputs.node])
+    resolved = appended(grown.nodes.name.find(old.unknown), inputs.node)
     still = np.flatnonzero(resolved < 0)
     again = still[still < len(old.unknown)]
     missing = inputs.name.take(still[again.size :] - len(old.unknown))
@@ -161,9 +192,9 @@ def with_edges(grown: Profile, before: Profile, inputs: Inputs) -> Profile:
     source = old.source.copy()
     source[waiting] = resolved[-1 - old.source[waiting]]
     edges = Edges(
-        np.concatenate([old.start, old.start[-1] + inputs.ends]),
-        np.concatenate([source, resolved[len(old.unknown) :]]),
-        np.concatenate([old.slot, inputs.slot]),
+        np.append(old.start, old.start[-1] + inputs.ends),
+        appended(source, resolved[len(old.unknown) :]),
+        appended(old.slot, inputs.slot),
         unknown.take(first).compact(),
     )
     return replace(grown, edges=edges)
@@ -200,4 +231,5 @@ def with_extra_types(profile: Profile, node: I64, kinds: Strings) -> Profile:
 
 def _ends(owner: I64, count: int) -> I64:
     """Where the items of each of *count* owners end; items are sorted by owner."""
-    return np.cumsum(np.bincount(owner, minlength=count)).astype(np.int64)
+    items: I64 = np.bincount(owner, minlength=count)
+    return np.cumsum(items, out=items)

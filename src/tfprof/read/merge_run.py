@@ -8,12 +8,17 @@ memory only on the own device.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from tfprof.columns import byte_words
+from tfprof.columns.frozen import packed, share_columns
+from tfprof.columns.strings import Strings
 from tfprof.columns.unique import first_rows, sum_by
 from tfprof.foundation.lazy_dataclasses import fields, replace
+from tfprof.foundation.named_tuples import NamedTuple
 from tfprof.model import ACCELERATOR, CPU, UNTIMED, Note, Profile, Step, own_notes
 from tfprof.read import input_notes
 from tfprof.read.input_notes import outside_graph
@@ -21,12 +26,13 @@ from tfprof.read.merge import find_before, with_bare_nodes, with_types
 from tfprof.tables.limits import limit
 
 if TYPE_CHECKING:
-    from tfprof.columns.strings import I64, Bool, Strings
+    from tfprof.columns.strings import I64, Bool
     from tfprof.read.columns import RunColumns
 
 CANONICAL = re.compile(rb".*/(device:gpu|gpu|device:cpu|cpu):\d+")
 # Stats under these names belong to the runtime, not to the model.
 _RUNTIME_NAMES = (b"RecvTensor", b"_SOURCE")
+_COLON = b":"
 
 
 class _Stats(NamedTuple):
@@ -42,7 +48,7 @@ class _Stats(NamedTuple):
 def with_run(profile: Profile, number: int, run: RunColumns) -> Profile:
     """*profile* with the stats of one run, added to step *number*."""
     devices = _devices(run.device)
-    node, name = find_before(profile.nodes.name, run.name, b":")
+    node, name = _find_nodes(profile.nodes.name, run.name)
     notes = [*own_notes(input_notes.of_run(profile, run, number, node))]
     if len(profile.regions):
         from tfprof.read.run_functions import with_functions  # noqa: PLC0415 - few graphs need it
@@ -67,6 +73,8 @@ def with_run(profile: Profile, number: int, run: RunColumns) -> Profile:
     counted = on_own_device | ~devices.canonical[device]
     step = _step(number, run, devices, _Stats(row, node, device, counted, own[timed]))
     others = [other for other in profile.steps if other.number != number]
+    if others:
+        share_columns(step, others[-1])
     for other in profile.steps:
         if other.number == number:
             step = _joined_steps(other, step)
@@ -77,6 +85,31 @@ def with_run(profile: Profile, number: int, run: RunColumns) -> Profile:
         misses_accelerator_stream=profile.misses_accelerator_stream or misses_stream,
         notes=(*profile.notes, *notes),
     )
+
+
+# The rows of the names of the run before, by the names of nodes. Most runs list the same names.
+_recent: WeakKeyDictionary[Strings, I64] = WeakKeyDictionary()
+
+
+def _find_nodes(known: Strings, written: Strings) -> tuple[I64, Strings]:
+    """find_before(known, written, b":"), where most rows are those of the run before."""
+    row = _recent.get(known)
+    if row is None or row.size != len(written):
+        row, name = find_before(known, written, _COLON)
+        if len(known) and not byte_words.count(known.blob, _COLON[0]):
+            _recent[known] = row.astype(np.int32)
+        return row, name
+    row = row.astype(np.int64)
+    length = known.length[row]
+    fits = (row >= 0) & (written.length >= length)
+    longer = np.flatnonzero(fits & (written.length > length))
+    fits[longer] = written.blob[written.start[longer] + length[longer]] == _COLON[0]
+    name = Strings(written.blob, written.start, np.where(fits, length, 0))
+    fits &= name.same(np.arange(row.size), known, row)
+    rest = np.flatnonzero(~fits)
+    parts = written.take(rest).before(_COLON)
+    name.length[rest], row[rest] = parts.length, known.find(parts)
+    return row, name
 
 
 class _Devices(NamedTuple):
@@ -154,48 +187,61 @@ def _memory_notes(run: RunColumns, stat: I64, timed: Bool) -> list[Note]:
 
 
 def _step(number: int, run: RunColumns, devices: _Devices, stats: _Stats) -> Step:
-    rows = stats.row[stats.counted]
-    start = run.start_us[rows]
-    device = stats.device[stats.counted]
-    counts_as = np.where(devices.canonical[device], CPU, UNTIMED)
-    counts_as[devices.stream[device]] = ACCELERATOR
-    counts_as[start <= 0] = UNTIMED
-    end = run.end_rel_us[rows]
+    """The step of these *stats*; each column is packed before the next one is computed."""
     held = stats.row[stats.with_memory]
-    persistent, temp = run.persistent_bytes[held], run.temp_bytes[held]
-    # The memory row of each stat, to link allocations and outputs to it.
-    memory_row = np.full(len(run.name), -1, np.int64)
-    memory_row[held] = np.arange(held.size)
-    allocated = np.flatnonzero(memory_row[run.allocation_stat] >= 0)
-    put_out = np.flatnonzero(memory_row[run.output_stat] >= 0)
-    output_row = memory_row[run.output_stat[put_out]]
+    temp, persistent = run.temp_bytes[held], run.persistent_bytes[held]
+    with_temp = persistent + temp
     memory_node = stats.node[stats.with_memory]
     return Step(
         number=number,
-        node=stats.node[stats.counted],
-        device=device,
         devices=devices.name,
-        start_us=start,
-        us=np.where(end == 0, 1, end),  # parity Q35: a duration of 0 counts as one microsecond
-        counts_as=counts_as,
-        memory_node=memory_node,
-        memory_us=run.start_us[held] + run.end_rel_us[held],
-        requested=run.total_bytes[held] + persistent + temp,
-        peak=run.peak_bytes[held] + persistent + temp,
-        residual=run.live_bytes[held] + persistent,
-        output=sum_by(output_row, run.output_bytes[put_out], held.size),
-        in_use=run.bytes_in_use[held],
+        **_times(run, devices, stats),
+        memory_node=packed(memory_node),
+        memory_us=packed(run.start_us[held] + run.end_rel_us[held]),
+        requested=packed(run.total_bytes[held] + with_temp),
+        peak=packed(run.peak_bytes[held] + with_temp),
+        residual=packed(run.live_bytes[held] + persistent),
+        in_use=packed(run.bytes_in_use[held]),
         on_host=devices.host[stats.device[stats.with_memory]],
-        temporary=temp,
-        persistent=persistent,
-        allocation_node=memory_node[memory_row[run.allocation_stat[allocated]]],
-        allocation_us=run.allocation_us[allocated],
-        allocation_bytes=run.allocation_bytes[allocated],
-        output_row=output_row,
-        output_slot=run.output_slot[put_out],
-        output_bytes=run.output_bytes[put_out],
-        output_pointer=run.output_pointer[put_out],
+        temporary=packed(temp),
+        persistent=packed(persistent),
+        **_memory(run, held, memory_node),
     )
+
+
+def _times(run: RunColumns, devices: _Devices, stats: _Stats) -> dict[str, Any]:
+    """The executions of a step."""
+    rows, device = stats.row[stats.counted], stats.device[stats.counted]
+    start, end = run.start_us[rows], run.end_rel_us[rows]
+    counts_as = np.where(devices.canonical, CPU, UNTIMED)
+    counts_as[devices.stream] = ACCELERATOR
+    return {
+        "node": packed(stats.node[stats.counted]),
+        "device": packed(device),
+        "start_us": packed(start),
+        "us": packed(np.where(end == 0, 1, end)),  # parity Q35: 0 counts as one microsecond
+        "counts_as": packed(np.where(start > 0, counts_as[device], UNTIMED)),
+    }
+
+
+def _memory(run: RunColumns, held: I64, memory_node: I64) -> dict[str, Any]:
+    """The allocations and outputs of the stats *held*, which are those of *memory_node*."""
+    memory_row = np.full(len(run.name), -1, np.int64)
+    memory_row[held] = np.arange(held.size)
+    allocated = np.flatnonzero(memory_row[run.allocation_stat] >= 0)
+    output_row = memory_row[run.output_stat]
+    put_out = np.flatnonzero(output_row >= 0)
+    output_row, output_bytes = output_row[put_out], run.output_bytes[put_out]
+    return {
+        "output": packed(sum_by(output_row, output_bytes, held.size)),
+        "allocation_node": packed(memory_node[memory_row[run.allocation_stat[allocated]]]),
+        "allocation_us": packed(run.allocation_us[allocated]),
+        "allocation_bytes": packed(run.allocation_bytes[allocated]),
+        "output_row": packed(output_row),
+        "output_slot": packed(run.output_slot[put_out]),
+        "output_bytes": packed(output_bytes),
+        "output_pointer": packed(run.output_pointer[put_out]),
+    }
 
 
 def _joined_steps(first: Step, second: Step) -> Step:

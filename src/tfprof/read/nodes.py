@@ -5,24 +5,28 @@
                                      └─ list ─► shape*   for "_output_shapes"
 
 Only attributes with these two keys are decoded. Few queries need the others, and their tensors may
-be most of a file: StoredAttributes holds where each map entry is, to read it later.
+be most of a file: NodeDefAttributes holds where each node is, to read them later.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
 from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, U8, Bool, Strings
 from tfprof.columns.unique import unique
-from tfprof.read.columns import GraphColumns, StoredAttributes
+from tfprof.foundation.named_tuples import NamedTuple
+from tfprof.read.columns import NODE_DEF_ATTRIBUTES, GraphColumns, NodeDefAttributes
+from tfprof.read.in_chunks import in_chunks
+from tfprof.read.source import Source
 from tfprof.wire.decode import BYTES, VARINT, Field, scan
 
 _SHAPE, _OUTPUT_SHAPES = 0, 1
 _KEYS = Strings.of([b"shape", b"_output_shapes"])
 _MAP_KEY_TAG = 10
+_NODE_DEF = {1: BYTES, 2: BYTES, 3: BYTES, NODE_DEF_ATTRIBUTES: BYTES}
 
 
 class _Attributes(NamedTuple):
@@ -44,14 +48,27 @@ class _Attributes(NamedTuple):
 
 def attribute_entries(buffer: U8, nodes: Field) -> Field:
     """The entries of the attribute maps of the NodeDefs in these slices."""
-    return scan(buffer, nodes.start, nodes.end, {5: BYTES})[5]
+    number = NODE_DEF_ATTRIBUTES
+    return scan(buffer, nodes.start, nodes.end, {number: BYTES})[number]
 
 
 def node_columns(buffer: U8, nodes: Field) -> GraphColumns:
     """The NodeDefs in these slices."""
+    owners = ("input", "shape_node", "output_node")
+    columns = in_chunks(buffer, nodes, _node_columns, owners)
+    inputs = columns.pop("input")
+    return GraphColumns(
+        **columns,
+        input_node=inputs.message,
+        input_name=inputs.strings(buffer),
+        attributes=NodeDefAttributes(Source("the graph", buffer), nodes.start, nodes.value),
+    )
+
+
+def _node_columns(buffer: U8, nodes: Field) -> dict[str, Any]:
     count = nodes.start.size
-    field = scan(buffer, nodes.start, nodes.end, {1: BYTES, 2: BYTES, 3: BYTES, 5: BYTES})
-    attributes = _attributes(buffer, field[5])
+    field = scan(buffer, nodes.start, nodes.end, _NODE_DEF)
+    attributes = _attributes(buffer, field[NODE_DEF_ATTRIBUTES])
     shape = attributes.of(_SHAPE)
     held = scan(buffer, shape.start, shape.end, {7: BYTES})[7]
     shape_start, shape_length = held.last_slice(shape.node.size)
@@ -59,17 +76,15 @@ def node_columns(buffer: U8, nodes: Field) -> GraphColumns:
     outputs = attributes.of(_OUTPUT_SHAPES)
     lists = scan(buffer, outputs.start, outputs.end, {1: BYTES})[1]
     listed = scan(buffer, lists.start, lists.end, {7: BYTES})[7]
-    return GraphColumns(
-        name=Strings(buffer, *field[1].last_slice(count)),
-        op=Strings(buffer, *field[2].last_slice(count)),
-        input_node=field[3].message,
-        input_name=field[3].strings(buffer),
-        shape_node=shape.node[has_shape],
-        shape=_shapes(buffer, shape_start[has_shape], (shape_start + shape_length)[has_shape]),
-        output_node=outputs.node[lists.message[listed.message]],
-        output_shape=_shapes(buffer, listed.start, listed.end),
-        attributes=StoredAttributes.of(buffer, field[5]),
-    )
+    return {
+        "name": Strings(buffer, *field[1].last_slice(count)),
+        "op": Strings(buffer, *field[2].last_slice(count)),
+        "input": field[3],
+        "shape_node": shape.node[has_shape],
+        "shape": _shapes(buffer, shape_start[has_shape], (shape_start + shape_length)[has_shape]),
+        "output_node": outputs.node[lists.message[listed.message]],
+        "output_shape": _shapes(buffer, listed.start, listed.end),
+    }
 
 
 def _shapes(buffer: U8, start: I64, end: I64) -> Shapes:
@@ -86,8 +101,10 @@ def _attributes(buffer: U8, entry: Field) -> _Attributes:
     first = buffer[np.where(long_enough, entry.start, 0)]
     second = buffer[np.where(long_enough, entry.start + 1, 0)]
     # In every real file an entry begins with its key: skip keys of another length.
-    other = long_enough & (first == _MAP_KEY_TAG) & ~np.isin(second, _KEYS.length)
-    candidates = np.flatnonzero(~other)
+    candidate = ~long_enough | (first != _MAP_KEY_TAG)
+    for length in _KEYS.length:
+        candidate |= second == length
+    candidates = np.flatnonzero(candidate)
     field = scan(buffer, entry.start[candidates], entry.end[candidates], {1: BYTES, 2: BYTES})
     key = _KEYS.find(Strings(buffer, *field[1].last_slice(candidates.size)))
     start, length = field[2].last_slice(candidates.size)

@@ -18,6 +18,7 @@ from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Profile, Stacks, own_notes
 from tfprof.read import input_notes
 from tfprof.read.columns import OpLogColumns
+from tfprof.read.in_chunks import in_chunks
 from tfprof.read.merge import with_types
 from tfprof.wire import maps
 from tfprof.wire.decode import BYTES, VARINT, Field, scan, whole
@@ -29,22 +30,27 @@ _INT32 = ("line", "function_line")
 def columns(buffer: U8) -> OpLogColumns:
     """The entries of an op log; raises WireError."""
     top = scan(buffer, *whole(buffer), {1: BYTES, 2: BYTES})
-    entry = top[1]
-    count = entry.start.size
-    field = scan(buffer, entry.start, entry.end, {1: BYTES, 2: VARINT, 3: BYTES, 4: BYTES})
-    stack, start, frames = read_stacks(buffer, field[4], count)
+    entry = in_chunks(buffer, top[1], _entry_columns, ("type", "trace"))
+    types = entry.pop("type")
+    stack, start, frames = read_stacks(buffer, entry.pop("trace"), top[1].start.size)
     text = maps.messages(buffer, top[2])
     return OpLogColumns(
-        name=Strings(buffer, *field[1].last_slice(count)),
-        float_ops=field[2].last(count),
-        type_entry=field[3].message,
-        type=field[3].strings(buffer),
+        **entry,
+        type_entry=types.message,
+        type=types.strings(buffer),
         stack=stack,
         stack_start=start,
         **{f"frame_{name}": column for name, column in frames.items()},
         string_id=text.key,
         string=Strings(buffer, text.start, text.end - text.start),
     )
+
+
+def _entry_columns(buffer: U8, entry: Field) -> dict[str, Any]:
+    count = entry.start.size
+    field = scan(buffer, entry.start, entry.end, {1: BYTES, 2: VARINT, 3: BYTES, 4: BYTES})
+    name = Strings(buffer, *field[1].last_slice(count))
+    return {"name": name, "float_ops": field[2].last(count), "type": field[3], "trace": field[4]}
 
 
 def read_stacks(buffer: U8, trace: Field, count: int) -> tuple[I64, I64, dict[str, Any]]:
@@ -60,9 +66,12 @@ def read_stacks(buffer: U8, trace: Field, count: int) -> tuple[I64, I64, dict[st
     return stack, np.searchsorted(frame.message, np.arange(first.size + 1)), {**frames, **lines}
 
 
-def with_op_log(profile: Profile, log: OpLogColumns) -> Profile:
-    """*profile* with the op log's data on its nodes; entries of other names are ignored."""
-    node = profile.nodes.name.find(log.name)
+def with_op_log(profile: Profile, log: OpLogColumns, node: I64 | None = None) -> Profile:
+    """*profile* with the op log's data on its nodes; entries of other names are ignored.
+
+    *node* is the node of each entry, -1 for none, where it is known already.
+    """
+    node = profile.nodes.name.find(log.name) if node is None else node
     entry = np.flatnonzero(node >= 0)
     typed = np.flatnonzero(node[log.type_entry] >= 0)
     types, typed_as = with_types(profile.types, log.type.take(typed))

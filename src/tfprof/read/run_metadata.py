@@ -23,6 +23,7 @@ import numpy as np
 from tfprof.columns.strings import I64, U8, Strings
 from tfprof.columns.unique import sum_by
 from tfprof.read.columns import RunColumns, RunDetails
+from tfprof.read.in_chunks import in_chunks
 from tfprof.wire.decode import BYTES, VARINT, Field, scan, whole
 
 _OPERATION: Final = re.compile(rb" = (\w+)\(")
@@ -35,23 +36,29 @@ def columns(buffer: U8) -> RunColumns | None:
         return None
     device = scan(buffer, step_stats.start, step_stats.end, {1: BYTES})[1]
     field = scan(buffer, device.start, device.end, {1: BYTES, 2: BYTES})
-    stat = field[2]
+    owners = ("allocation_stat", "output_stat", "output")
+    return RunColumns(
+        device=Strings(buffer, *field[1].last_slice(device.start.size)),
+        stat_device=field[2].message,
+        **in_chunks(buffer, field[2], _stat_columns, owners, free=True),
+    )
+
+
+def _stat_columns(buffer: U8, stat: Field) -> dict[str, Any]:
     count = stat.start.size
     wanted = {1: BYTES, 2: VARINT, 4: VARINT, 6: BYTES, 7: BYTES, 12: BYTES}
     part = scan(buffer, stat.start, stat.end, wanted)
     own = scan(buffer, part[12].start, part[12].end, {1: VARINT, 3: VARINT})
-    return RunColumns(
-        device=Strings(buffer, *field[1].last_slice(device.start.size)),
-        stat_device=stat.message,
-        name=Strings(buffer, *part[1].last_slice(count)),
-        start_us=part[2].last(count),
-        end_rel_us=part[4].last(count),
-        temp_bytes=_through(part[12], own[1], count),
-        persistent_bytes=_through(part[12], own[3], count),
+    return {
+        "name": Strings(buffer, *part[1].last_slice(count)),
+        "start_us": part[2].last(count),
+        "end_rel_us": part[4].last(count),
+        "temp_bytes": _through(part[12], own[1], count),
+        "persistent_bytes": _through(part[12], own[3], count),
         **_allocators(buffer, part[6], count),
         **_outputs(buffer, part[7]),
-        output=part[7],
-    )
+        "output": part[7],
+    }
 
 
 def _allocators(buffer: U8, memory: Field, count: int) -> dict[str, Any]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tfprof.read.source import Source
     from tfprof.wire.maps import Messages
 
-_TOP = {1: BYTES, 2: VARINT, 3: BYTES, 4: BYTES, 5: VARINT, 29: BYTES, 30: BYTES}
+_TOP = {2: VARINT, 5: VARINT, **dict.fromkeys((1, 3, 4, 29, 30, 31, 32), BYTES)}
 _NAME, _INPUTS, _SHAPE, _TYPES, _DEVICE, _FLOAT_OPS, _OP, _TRACE = 1, 2, 4, 5, 6, 8, 9, 10
 _ATTRS, _EXECS, _OUTPUT_SHAPES, _SLOTS = 11, 12, 15, 28
 _REGION, _UNCOVERED, _UNKNOWN_INPUTS = 29, 30, 31
@@ -77,6 +77,8 @@ def profile(source: Source) -> model.Profile:
         attribute_sources=(model.AttributeSource(np.arange(count), attributes, name),),
         regions=_regions(buffer, table, top[29]),
         layers=layers_from_texts(top[30].strings(buffer)),
+        devices=_amounts(buffer, top[31]),
+        planned=_amounts(buffer, top[32]),
         stacks=model.Stacks(start, **frames, text_id=text.key, text=texts),
         has_traces=bool(top[2].last(1)[0]),
         steps=steps(buffer, listed, records, name),
@@ -84,6 +86,10 @@ def profile(source: Source) -> model.Profile:
         misses_accelerator_stream=bool(top[5].last(1)[0]),
         notes=(model.Note(f"{lost} {_LOST}"),) if lost else (),
     )
+
+
+def _amounts(buffer: U8, field: Field) -> tuple[float, ...]:
+    return tuple(map(float, maps.packed(buffer, field)[1].tolist()))
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ import numpy as np
 
 from tfprof.columns.strings import I64, U8, Strings
 from tfprof.errors import InputError
-from tfprof.model import ACCELERATOR, CPU, UNTIMED, Step
+from tfprof.model import ACCELERATOR, ACCELERATOR_RUN, CPU, UNTIMED, Step
 from tfprof.tables.limits import beyond, limit
 from tfprof.wire import maps
 from tfprof.wire.decode import BYTES, VARINT, Field, WireError, scan
@@ -23,12 +23,12 @@ from tfprof.wire.decode import BYTES, VARINT, Field, WireError, scan
 if TYPE_CHECKING:
     from tfprof.wire.maps import Messages
 
-_ALL_START, _LATEST_END, _DEVICES, _MEMORY, _ALLOCATIONS = 2, 3, 6, 7, 11
+_RUNS, _ALL_START, _LATEST_END, _DEVICES, _MEMORY, _ALLOCATIONS = 1, 2, 3, 6, 7, 11
 _PAIR = 2
 _CONVERTED = ("record", "device")  # the columns of executions that a Step does not take as they are
 _TIMES = {4: ACCELERATOR, 5: CPU}
 _RECORD = {
-    **dict.fromkeys((_ALL_START, _LATEST_END), VARINT),
+    **dict.fromkeys((_RUNS, _ALL_START, _LATEST_END), VARINT),
     **dict.fromkeys((*_TIMES, _DEVICES, _MEMORY, _ALLOCATIONS), BYTES),
 }
 
@@ -109,6 +109,10 @@ def _executions(buffer: U8, field: dict[int, Field], count: int) -> tuple[String
         np.concatenate([times.us for times in timed]),
         np.repeat([*_TIMES.values()], [times.record.size for times in timed]),
     )
+    # What ran, though on no host, ran on its accelerator.
+    only_there = field[_RUNS].last(count) > 0
+    only_there[ran.record[ran.counts_as == CPU]] = False
+    ran.counts_as[(ran.counts_as == ACCELERATOR) & only_there[ran.record]] = ACCELERATOR_RUN
     pair = np.append(listed.message, bare) * first.size + ids[record.size :]
     pair = np.setdiff1d(pair, record * first.size + ran.device)
     start, end = (field[number].last(count) for number in (_ALL_START, _LATEST_END))

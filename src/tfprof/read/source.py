@@ -31,7 +31,7 @@ class Source:
 
     def __init__(self, name: str, data: U8 | None = None) -> None:
         self.name = name
-        self._data = None if data is None else _without_marks(data)
+        self._data = None if data is None else without_marks(data)
 
     def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in vars(self).items() if name != "format"}
@@ -58,7 +58,7 @@ class Source:
         """Free the memory of a mapped file until its bytes are needed again."""
 
 
-def _without_marks(data: U8) -> U8:
+def without_marks(data: U8) -> U8:
     """*data* without the marks that some editors write before a text; UTF-16 becomes UTF-8.
 
     No format begins with such a mark. Files that were joined have one each.

@@ -86,7 +86,6 @@ def _is_records(start: Start) -> bool:
 
 
 _ONNX = {**dict.fromkeys((2, 3, 4, 6, 7, 8, 14, 20, 25), BYTES), 1: VARINT, 5: VARINT}
-_HLO = {1: BYTES, 3: BYTES}
 
 
 def _is_onnx(start: Start) -> bool:
@@ -94,13 +93,6 @@ def _is_onnx(start: Start) -> bool:
     graph = start.first(7)
     is_graph = graph.first(1).is_text(4) or graph.is_text(2)
     return start.consists_of(_ONNX) and start.has(1) and start.has(8) and is_graph
-
-
-def _is_hlo(start: Start) -> bool:
-    """HloProto: a module with the names of itself, its entry and its first computation."""
-    module = start.first(1)
-    names = (module, 1), (module, 2), (module.first(3), 1)
-    return start.consists_of(_HLO) and all(message.is_text(number) for message, number in names)
 
 
 def _is_analysis(start: Start) -> bool:
@@ -122,6 +114,7 @@ def _is_trace_viewer(start: Start) -> bool:
 
 _JSON = rb'\s*[\[{]\s*["\[\]{}\d-]'
 _OURS = "tfprof reads TensorFlow and Keras: give the model"
+_HLO = "give its HLO: compiled.as_text(), or a dump by XLA_FLAGS=--xla_dump_to=FOLDER"
 _TRACE = "it was computed from a trace: give the .xplane.pb beside it"
 _MANGLED = Kind(
     "a binary file that was converted as text (bytes became U+FFFD)",
@@ -158,11 +151,14 @@ UNSUPPORTED: tuple[Kind, ...] = (
     Kind("a label map (names of classes)", f"{_OURS} itself", _begins(rb"\s*item\s*:?\s*\{")),
     Kind("a training configuration of the Object Detection API", f"{_OURS} itself",
          _holds(rb"\s*model\s*\{", b"train_config", b"eval_config")),
-    Kind("a program of XLA or MLIR as text", f"{_OURS} that it was compiled from",
-         _begins(rb"\s*(?:HloModule\s|module\s*(?:@|\{|attributes\b)|#loc)")),
+    Kind("a program of MLIR as text (StableHLO)", _HLO,
+         _begins(rb"\s*(?:module\s*(?:@|\{|attributes\b)|#loc)")),
+    # The second is what jax.export writes around it: a flatbuffer, longer with more arguments.
+    Kind("a program of MLIR in bytecode (StableHLO)", _HLO,
+         _begins(rb"ML\xefR|.\0\0\0.*?ML\xefR.{1,2}StableHLO")),
     # Messages.
-    Kind("an HLO program of XLA", "give the .xplane.pb beside it, or the graph that was compiled",
-         _is_hlo, r"\.hlo_proto\.pb$"),
+    Kind("a sign that there was no program of XLA", "give the .xplane.pb beside it",
+         _begins(rb"(?!)"), r"NO_MODULE\.hlo_proto\.pb$"),
     Kind("a timeline of TensorBoard's trace viewer", _TRACE, _is_trace_viewer),
     Kind("an ONNX model", f"{_OURS} that it was exported from", _is_onnx, r"\.onnx$"),
     # Models and arrays of others.

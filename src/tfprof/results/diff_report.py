@@ -34,8 +34,6 @@ from tfprof.results.diff_sentences import (
 from tfprof.results.report_table import query_options
 from tfprof.results.result import Result
 from tfprof.results.table import Column, Hidden, Table, incomplete_column
-from tfprof.summary.model_nodes import model_nodes
-from tfprof.summary.overview import model_parameters
 from tfprof.tables.fields import FIELDS
 
 if TYPE_CHECKING:
@@ -104,6 +102,9 @@ class DiffReport(Result):
         """What the headline says about the parameters of the model, counted as in its summary."""
         if "params" in self.diff.metrics or not self._is_quick:
             return ""
+        from tfprof.summary.model_nodes import model_nodes  # noqa: PLC0415 - of small models
+        from tfprof.summary.overview import model_parameters  # noqa: PLC0415
+
         profiles = (self.diff.base_profile, self.diff.source)
         held = [model_parameters(each, model_nodes(each), {}) for each in profiles]
         lower = [bool(each.unknown.size) for each in held]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from tfprof.columns.unique import unique
 from tfprof.foundation import units
+from tfprof.foundation.named_tuples import NamedTuple
 from tfprof.read.columns import runs
 
 if TYPE_CHECKING:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tfprof.results.workers_report import WorkersReport
 
 _MOST_NAMES: Final = 3  # of files, in the title
+_PEAKS: Final = ("flops", "bandwidth")  # as a Profile has them
 
 
 class FleetNumbers(NamedTuple):
@@ -69,6 +70,12 @@ class PageReport(SharedFile):
         """The profile on the page."""
         profile: Profile = self.loaded.profile
         return profile
+
+    @property
+    def machine(self) -> dict[str, float]:
+        """What the machine can do in a second, as the user says, else as a trace does."""
+        traced = dict(zip(_PEAKS, self.profile.peaks, strict=False))
+        return {**{name: peak for name, peak in traced.items() if peak}, **self.peaks}
 
     @property
     def sizes(self) -> dict[str, int]:

@@ -18,7 +18,7 @@ import numpy as np
 from tfprof.columns.strings import clean_text
 from tfprof.foundation import units
 from tfprof.model import Note
-from tfprof.query.answer import account, only, restrictions, start
+from tfprof.query.answer import account, only, restrictions, shown_fields, start
 from tfprof.query.counted import DEFINED
 from tfprof.results.input_groups import input_groups
 from tfprof.results.node_texts import NodeTexts
@@ -84,19 +84,6 @@ def _columns(answer: Answer) -> list[Column]:
     if any(column.lower is not None for column in columns):
         columns.append(incomplete_column(columns))
     return columns
-
-
-def shown_fields(answer: Answer) -> list[str]:
-    """The fields with a column, in order: the selected ones and those they imply."""
-    shown = {name for field in answer.query.select for name in FIELDS[field].shows}
-    if not answer.query.era.splits_time:
-        shown &= {*answer.query.select}
-    ordered = [name for name in FIELDS if name in shown and FIELDS[name].legend]
-    if not answer.view.groups:
-        return ordered
-    # Counts come after measurements.
-    last = [name for name in ordered if FIELDS[name].unit is None or name == "occurrence"]
-    return sorted(ordered, key=lambda name: (name in last, name in ("params", "float_ops")))
 
 
 def _numbers(answer: Answer, metric: str, name: str) -> list[Column]:

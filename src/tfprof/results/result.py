@@ -24,11 +24,12 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tfprof.console.outcome import Outcome
 from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
+from tfprof.foundation.named_tuples import NamedTuple
 from tfprof.io.write_files import write_file
 from tfprof.model import Note
 from tfprof.tables.outputs import OBJECTS, OUTPUTS, Output, row_of_form

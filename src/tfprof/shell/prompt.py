@@ -22,11 +22,13 @@ from tfprof.cli.help import help_outcome, page, shell_help
 from tfprof.cli.request import Request, command_named, limits_of, make_request, run_request
 from tfprof.cli.result_commands import loading_notes
 from tfprof.console import stdio
+from tfprof.console.detached import run_detached
 from tfprof.console.escape import visible_text
 from tfprof.console.outcome import Outcome, show_outcome
 from tfprof.console.progress import stop_drawing
 from tfprof.console.signals import interruptible, stay_at_prompt
 from tfprof.errors import TfprofError, UsageError
+from tfprof.foundation import after_answer
 from tfprof.foundation.arguments import expand_home
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.foundation.units import first_few, plural
@@ -73,8 +75,10 @@ class Shell:
         """Run a line and print its error; False where it says to leave; may raise StdoutError."""
         try:
             plain, options = self._words(text.rstrip("\r\n"))
-            with limits_of(options):
-                self._show(self.outcome(plain, options))
+            with after_answer.collect_apart():
+                with limits_of(options):
+                    self._show(self.outcome(plain, options))
+                run_detached(after_answer.take(), caller_stays=True)
         except LeaveShell:
             return False
         except stdio.StdoutError:

@@ -70,7 +70,7 @@ def of_parameters(params: Parameters) -> Iterator[str]:
         yield f"The graph has no variables. {constants} that it computes with {verb}: a guess."
     elif params.trainable is None and count:
         yield TRAINABLE_UNKNOWN
-    if params.unknown.size:
+    if params.unknown.size > params.arguments:  # the reader of a program has a note on these
         what = plural(params.unknown.size, "constant" if params.guessed else "variable")
         some = "at least these" if count else "unknown"
         yield f"Parameters: {some}. This file does not record the shape of {what}."

@@ -1,7 +1,7 @@
 """LISTS: the lists of an overview; each says in which of its rows a node counts.
 
 layer            as in the summary; a gradient counts in the layer that it is the gradient of
-operation type   as in op view
+operation type   as in op view; what XLA fused counts with the fusion, which has the time
 line of code     the innermost line of a call stack that is not in TensorFlow, Keras or Python
 """
 
@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from tfprof.columns.strings import I64, Bool, clean_text
-from tfprof.columns.unique import sum_by
+from tfprof.columns.unique import marked, sum_by
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.foundation.stack_files import library_of
+from tfprof.ops.classes import of_class
 from tfprof.summary.keras_names import Scopes, with_keras_names
 from tfprof.summary.layers import layers
 from tfprof.summary.model_nodes import makes_tensors
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from tfprof.summary.parameters import Parameters
 
 _DEPTH: Final = 2  # as in a summary
+# Classes of what most of the time of a fusion goes to; the last one that is in it names it.
+_SHOWN_IN_FUSIONS: Final = ("sort", "reduce", "convolution", "dot")
 _GRADIENTS: Final = re.compile(rb"gradients(?:_\d+)?|gradient_tape")
 
 
@@ -88,7 +91,27 @@ def type_rows(profile: Profile, *_: object) -> Rows:
         if all(name == kind for name, kind in zip(profile.nodes.name, types, strict=True)):
             return NO_ROWS
     drawing = VIEWS["op"].draw(profile)
-    return Rows([clean_text(name) for name in drawing.label.texts()], drawing.owner)
+    rows = Rows([clean_text(name) for name in drawing.label.texts()], drawing.owner)
+    return _with_fusions(profile, rows) if profile.steps else rows
+
+
+def _with_fusions(profile: Profile, rows: Rows) -> Rows:
+    """*rows* where fused instructions count in that of their fusion: `fusion`, `fusion of dot`."""
+    fusion, regions = np.arange(len(profile)), profile.regions
+    is_fused = np.append(of_class(profile, "fusion")[regions.call], False)
+    region = regions.of_nodes(len(profile))
+    inside = np.flatnonzero(is_fused[region])
+    if not inside.size:
+        return rows
+    fusion[inside] = regions.call[region[inside]]
+    for _ in range(len(profile).bit_length()):  # each round follows twice as many fusions
+        fusion = fusion[fusion]
+    of_node, names = rows.of_node[fusion], [*rows.names]
+    for kind in _SHOWN_IN_FUSIONS:
+        has = marked(fusion[inside[of_class(profile, kind)[inside]]], len(profile))
+        of_node = np.where(has[fusion], len(names), of_node)
+        names.append(f"fusion of {kind}")
+    return Rows(names, of_node)
 
 
 def line_rows(profile: Profile, *_: object) -> Rows:

@@ -17,7 +17,7 @@ import numpy as np
 from tfprof.columns.unique import sum_by
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.ops.counting import Counts, lower_bound_nodes, may_contract, multiply_adds
-from tfprof.ops.inferred_shapes import with_inferred_shapes
+from tfprof.ops.inferred_shapes import latest_engine, with_inferred_shapes
 from tfprof.ops.output_dtypes import element_sizes
 from tfprof.ops.symbols import with_recorded_shapes
 from tfprof.ops.with_float_ops import with_float_ops
@@ -53,9 +53,9 @@ class CostModel:
 
     def at(self, dims: Mapping[str, int]) -> Costs:
         """What the rows cost if the open dimensions have these sizes."""
-        fresh = replace(self.profile)  # without a cache: each size is needed once
+        fresh = _fresh(self.profile)  # without a cache: each size is needed once
         if fresh.shape_sources:  # but runs are read once
-            vars(fresh)["with_run_shapes"] = replace(self.profile.with_run_shapes)
+            vars(fresh)["with_run_shapes"] = _fresh(self.profile.with_run_shapes)
         # If steps ran with different shapes, all numbers are those of the first step.
         first = min((step.number for step in fresh.steps), default=None)
         counted, counts = with_float_ops(fresh, "all", dims, first)
@@ -76,6 +76,13 @@ class CostModel:
         rows = (self.row[nodes & fresh.in_graph] for nodes in missing)
         lower = [np.bincount(row, minlength=self.rows) > 0 for row in rows]
         return Costs(columns, lower, counts, int(unknown[times > 0].sum()))
+
+
+def _fresh(profile: Profile) -> Profile:
+    """A copy that has nothing but the latest engine: what does not depend on sizes stays."""
+    fresh = replace(profile)
+    latest_engine(fresh, lambda: latest_engine(profile))
+    return fresh
 
 
 def _activation_bytes(shaped: Profile, computes: Bool, dtypes: I64) -> tuple[I64, I64]:

@@ -22,6 +22,7 @@ from tfprof.errors import InputError, UsageError, nearest
 from tfprof.model import CALLED, Profile
 from tfprof.ops.classes import of_class
 from tfprof.ops.reach import Links
+from tfprof.read.hlo.name_stacks import BACKWARD, RECOMPUTATION
 from tfprof.read.input_notes import NOT_IN_GRAPH
 from tfprof.read.saved_model import CHECKPOINT
 
@@ -51,6 +52,8 @@ def model_nodes(profile: Profile, outputs: Sequence[str] = ()) -> Bool:
     if outputs:
         return Links.inputs(profile.edges).reached(_named(profile, outputs))
     backward = training_gradients(profile)
+    if _is_transposed(profile).any():
+        return _forward_program(profile, backward)
     aside = of_class(profile, "saves", "reports") | backward
     silent = of_class(profile, "no outputs")
     begin = _ends(profile, aside) | _differentiated(profile, backward)
@@ -83,6 +86,37 @@ def makes_tensors(profile: Profile) -> Bool:
     passes |= of_class(profile, "call in a graph", "saves", "reports")
     passes[profile.regions.call] = True
     return ~passes
+
+
+def _is_transposed(profile: Profile) -> Bool:
+    """The instructions of XLA programs that JAX made to compute gradients, and what they call."""
+    result = with_type(profile, BACKWARD) | with_type(profile, RECOMPUTATION)
+    regions = profile.regions
+    inside = np.flatnonzero(regions.of_node >= 0)
+    count = -1
+    while result.any() and count != (count := int(result.sum())):
+        result[inside] |= result[regions.call][regions.of_node[inside]]
+    return result
+
+
+def program_results(profile: Profile) -> Bool:
+    """What an XLA program that computes gradients returns; none in a graph."""
+    if not _is_transposed(profile).any():
+        return np.zeros(len(profile), np.bool_)
+    return _ends(profile, np.zeros(len(profile), np.bool_))
+
+
+def _forward_program(profile: Profile, backward: Bool) -> Bool:
+    """The nodes of an XLA program that its gradients and its other results are computed from."""
+    edges = profile.edges
+    behind = Links.consumers(edges, data=True).reached(backward)
+    consumer = np.repeat(np.arange(len(profile)), np.diff(edges.start))
+    ends = program_results(profile) & behind
+    read = edges.source[(backward | ends)[consumer] & (edges.source >= 0)]
+    reached = Links.inputs(edges).reached(marked(read, len(profile)) & ~behind, ~behind)
+    # If XLA merged all of it with what is computed again, there is no way forward to tell apart.
+    works = reached & ~of_class(profile, "no arithmetic", "call in a graph")
+    return reached if works.any() else np.ones(len(profile), np.bool_)
 
 
 def _named(profile: Profile, outputs: Sequence[str]) -> Bool:
@@ -133,12 +167,15 @@ def _differentiated(profile: Profile, backward: Bool) -> Bool:
 
 
 def training_gradients(profile: Profile) -> Bool:
-    """The nodes of gradients; none if no variable changes because of them."""
+    """The nodes of gradients; in a graph, none if no variable changes because of them."""
     known = profile.structure_cache.cached("gradients", lambda: _training_gradients(profile))
     return known.copy()
 
 
 def _training_gradients(profile: Profile) -> Bool:
+    transposed = _is_transposed(profile)
+    if transposed.any():  # XLA has no variables: a program returns what it changes
+        return transposed
     gradients = _in_gradients(profile)
     if gradients.any():
         behind = Links.consumers(profile.edges, data=True).reached(gradients)

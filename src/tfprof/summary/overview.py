@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from tfprof.columns.memory_plan import MemoryPlan
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.model import UNTIMED
 from tfprof.ops.classes import of_class
+from tfprof.ops.program_runs import programs, ran_programs
 from tfprof.ops.reach import Links
 from tfprof.summary.caveats import of_parameters, of_unread
 from tfprof.summary.cost_lists import LISTS, Rows
@@ -40,6 +42,7 @@ MICROS: Final = "micros"
 FLOAT_OPS: Final = "float_ops"
 PARAMETERS: Final = "parameters"
 RATE: Final = "float_ops_per_second"
+PEAK: Final = "peak_float_ops_per_second"
 _STREAM: Final = "/stream:"
 _NO_GRAPH: Final = "Without a graph, parameters and float operations are unknown."
 
@@ -92,9 +95,10 @@ def overview(
     has_graph = bool(profile.in_graph.any())
     in_model = model_nodes(profile) if has_graph else np.zeros(len(profile), np.bool_)
     held = model_parameters(profile, in_model, dims or {}) if has_graph else NO_PARAMETERS
-    here = Links.inputs(profile.edges).reached(profile.covered) if profile.steps else in_model
+    here = _ran(profile) if profile.steps else in_model
     work = _Work(profile, here, flops if has_graph else "log", dims or {})
     total = {**work.total(), **_held(held, has_graph=has_graph), **_of_steps(profile)}
+    total |= _planned(profile) | _peak(profile)
     if variables_only := is_checkpoint(profile):
         total[FLOAT_OPS] = None
     total[RATE] = _rate(total[FLOAT_OPS], total["wall_micros"])
@@ -119,6 +123,12 @@ def overview(
         (() if has_graph else (_NO_GRAPH,)) + tuple(_sentences(work, held)),
         variables_only,
     )
+
+
+def _ran(profile: Profile) -> Bool:
+    """What ran: nodes with records, what they need, and all of their XLA programs."""
+    in_programs = ran_programs(profile, programs(profile))
+    return Links.inputs(profile.edges).reached(profile.covered) | in_programs
 
 
 class _Work:
@@ -210,6 +220,23 @@ def model_parameters(profile: Profile, in_model: Bool, dims: Mapping[str, int]) 
 def _held(held: Parameters, *, has_graph: bool) -> dict[str, int | None]:
     trainable = None if held.trainable is None else int(held.elements[held.trainable].sum())
     return {PARAMETERS: int(held.elements.sum()) if has_graph else None, "trainable": trainable}
+
+
+def _planned(profile: Profile) -> dict[str, int | None]:
+    """The memory that a compiler plans with; nothing where there is no plan."""
+    devices = max(1, 1, *profile.devices)  # each has the same plan
+    plan = MemoryPlan.of([size * devices for size in profile.planned])
+    if plan is None:
+        return {}
+    parts = {f"planned_{name}_bytes": int(size) for name, size in plan._asdict().items()}
+    return {"planned_bytes": plan.total, **parts}
+
+
+def _peak(profile: Profile) -> dict[str, int | None]:
+    """What the accelerators that ran can compute in a second, if the trace says it."""
+    peak = next(iter(profile.peaks), 0)
+    used = [name for name in _devices(profile) if not name.startswith("cpu")]
+    return {PEAK: int(peak * len(used))} if peak and used else {}
 
 
 def _of_steps(profile: Profile) -> dict[str, int | None]:

@@ -2,6 +2,7 @@
 
     VarHandleOp, VariableV2, Variable    a variable; its shape is an attribute
     Placeholder of a resource            a variable that a function captured; its reader has a shape
+    parameter                            an argument of an XLA program that is listed as a weight
     Const                                a guess, if a graph has no variable left: see `guessed`
 
 Variables that the model reads count. So do those that nothing reads and no output needs, such as an
@@ -23,6 +24,8 @@ from tfprof.ops.classes import of_class
 from tfprof.ops.dtypes import FLOAT, RESOURCE
 from tfprof.ops.output_dtypes import is_of_weights, weight_bytes
 from tfprof.ops.reach import Links
+from tfprof.read.hlo.modules import PARAMETER
+from tfprof.read.hlo.weights import OPTIMIZER_STATE
 from tfprof.read.saved_model import MODEL, TRAINABLE
 from tfprof.summary.model_nodes import is_checkpoint, training_gradients, with_type
 
@@ -48,7 +51,8 @@ class Parameters:
     size: I64  # in bytes
     trainable: Bool | None  # None: not recorded
     guessed: bool  # constants that may be parameters
-    unknown: I64  # the first readers of further parameters, whose shapes are unknown
+    unknown: I64  # the first readers of further parameters, which are not known
+    arguments: int  # of an XLA program, if none is known to be a weight; these are the unknown
     counters: int  # integer variables of the model, which are no parameters
     unneeded: Held  # of these, what no output needs
     unread: Held  # variables that are no parameters, since the model does not read them
@@ -63,6 +67,7 @@ NO_PARAMETERS: Final = Parameters(
     trainable=None,
     guessed=False,
     unknown=_NONE,
+    arguments=0,
     counters=0,
     unneeded=Held(),
     unread=Held(),
@@ -111,6 +116,8 @@ def parameters(
     if guessed:
         known &= elements > 1
     size = weight_bytes(np.where(dtype > 0, dtype, FLOAT), elements)
+    arguments = _NONE if listed.any() else _arguments(shaped)
+    in_doubt = _first_readers(Links.consumers(shaped.edges), arguments, _readers(shaped, in_model))
     return Parameters(
         variable.node[known],
         variable.reader[known],
@@ -118,16 +125,28 @@ def parameters(
         size[known],
         variable.trainable[known] if recorded and not guessed else None,
         guessed=guessed and bool((known | unknown).any()),
-        unknown=variable.reader[unknown],
+        unknown=np.append(variable.reader[unknown], in_doubt),
+        arguments=arguments.size,
         counters=0 if guessed else int(counters.sum()),
         unneeded=outside,
         unread=unread,
     )
 
 
+def _arguments(profile: Profile) -> I64:
+    """The arguments of XLA programs that are arrays, but no state of an optimizer."""
+    row = profile.types.find(Strings.of([PARAMETER]))
+    node = np.flatnonzero((profile.nodes.op == row) & ~with_type(profile, OPTIMIZER_STATE))
+    first, end = profile.outputs.start[node], profile.outputs.start[node + 1]
+    node, first = node[first < end], first[first < end]
+    arrays: I64 = node[profile.outputs.shape.take(first).elements() != 1]
+    return arrays
+
+
 def variable_nodes(profile: Profile) -> Bool:
-    """Which nodes are variables."""
-    return of_class(profile, "variable handle", "reference variable")
+    """Which nodes are variables, or weights that a program takes as parameters."""
+    weights = of_class(profile, "placeholder") & with_type(profile, MODEL)
+    return of_class(profile, "variable handle", "reference variable") | weights
 
 
 def _held(which: Bool, shape: Shapes) -> Held:
@@ -165,6 +184,7 @@ def _variables(shaped: Profile, in_model: Bool, dtypes: I64) -> tuple[_Holders, 
     # A resource that nothing reads as a variable is a table, an iterator or the like.
     is_variable = own[node] | (read != node)
     node, reader, read = node[is_variable], reader[is_variable], read[is_variable]
+    reader = np.where(_are_in_layers(shaped, node), node, reader)
     shape = shaped.nodes.shape.take(np.where(own[node], node, -1))
     undeclared = (np.diff(shape.start) == 0) & (read != node)
     first, end = shaped.outputs.start[read], shaped.outputs.start[read + 1]
@@ -174,6 +194,20 @@ def _variables(shaped: Profile, in_model: Bool, dtypes: I64) -> tuple[_Holders, 
     shape = both.take(np.where(output >= 0, node.size + rows, rows))
     typed_by = np.where(own[node], node, read)
     return _Holders(node, reader, typed_by, with_type(shaped, TRAINABLE)[node]), shape
+
+
+def _are_in_layers(profile: Profile, node: I64) -> Bool:
+    """Which of these weights of an XLA program are named below a scope that computes.
+
+    A fusion may read the weights of several layers.
+    """
+    is_weight = of_class(profile, "placeholder")
+    if not (is_weight & with_type(profile, MODEL)).any():
+        return np.zeros(node.size, np.bool_)
+    around = profile.nodes.name.around()
+    scope, _ = around.intern()
+    computes = marked(scope[~is_weight & (around.length > 0)], len(profile))
+    return is_weight[node] & computes[scope[node]]
 
 
 def _readers(shaped: Profile, in_model: Bool) -> Bool:

@@ -3,20 +3,23 @@
     net/conv/Conv2D                                        net > conv
     StatefulPartitionedCall_1/net/conv/Conv2D              net > conv
     net/lstm/while/body/net/lstm/while/MatMul              net > lstm > while
+    Model/while.3/body/attn/dot.7                          Model > attn
+    Model/proj/fusion.1/b0/add.3                           Model > proj
 
 TensorFlow names the body of a function below its call. Scopes that the body repeats count once, and
-names that TensorFlow invents for calls are not layers.
+names that TensorFlow or XLA invents for calls are not layers. All that XLA fused counts in the
+scope of the fusion.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.strings import Strings
 from tfprof.model import CALLED, Profile
+from tfprof.ops.classes import of_class
 from tfprof.summary.keras_names import Scopes, ScopeTree, with_keras_names
 from tfprof.summary.model_nodes import is_checkpoint
 from tfprof.views.scope_view import check_parts
@@ -28,15 +31,28 @@ if TYPE_CHECKING:
 _INVENTED: Final = re.compile(rb"(?:Stateful)?PartitionedCall(?:_\d+)?")
 
 
+class Call(NamedTuple):
+    """How the names below a call go on."""
+
+    has_bodies: bool  # several, each below a name of its own
+    is_invented: bool = False  # its name is none of a layer
+    is_fusion: bool = False  # all below it belongs to the scope around it
+
+
 def scopes(profile: Profile, *, renamed: bool = True) -> Scopes:
     """The scopes of all nodes, with the names of Keras if *renamed*; raises InputError."""
     names, regions = profile.nodes.name, profile.regions
     check_parts(names)
-    kinds = (regions.kind != CALLED).tolist()
+    columns = (
+        regions.kind != CALLED,
+        of_class(profile, "call of XLA")[regions.call],
+        of_class(profile, "fusion")[regions.call],
+    )
+    kinds = map(Call, *(column.tolist() for column in columns))
     calls = dict(zip(names.take(regions.call), kinds, strict=True))
     lengths = frozenset(map(len, calls))
     # Each variable of a checkpoint is a scope of its own.
-    written = names if is_checkpoint(profile) else _around(names)
+    written = names if is_checkpoint(profile) else names.around()
     number, first = written.intern()
     tree = ScopeTree()
     place = np.zeros(first.size, np.int64)
@@ -49,8 +65,8 @@ def scopes(profile: Profile, *, renamed: bool = True) -> Scopes:
     return with_keras_names(found, profile) if renamed else found
 
 
-def folded(scope: bytes, calls: Mapping[bytes, bool], lengths: frozenset[int]) -> list[bytes]:
-    """The parts of a scope that name layers; *calls*: of each call, whether bodies have names.
+def folded(scope: bytes, calls: Mapping[bytes, Call], lengths: frozenset[int]) -> list[bytes]:
+    """The parts of a scope that name layers; *calls* are those of the graph by their names.
 
     *lengths* are those of the names of calls: a long scope is not compared at every slash.
     """
@@ -66,7 +82,12 @@ def folded(scope: bytes, calls: Mapping[bytes, bool], lengths: frozenset[int]) -
         at += 1
         if until not in lengths or scope[:until] not in calls:
             continue
-        skipped = 1 if calls[scope[:until]] else 0
+        call = calls[scope[:until]]
+        if call.is_invented:
+            path.pop()
+        if call.is_fusion:
+            break
+        skipped = int(call.has_bodies)
         # Parts that repeat the end of the path.
         after = parts[at + skipped :]
         most = min(len(path), len(after))
@@ -74,11 +95,3 @@ def folded(scope: bytes, calls: Mapping[bytes, bool], lengths: frozenset[int]) -
         until += sum(1 + len(part) for part in parts[at : at + skipped])
         at += skipped
     return path
-
-
-def _around(names: Strings) -> Strings:
-    """Each name up to its last slash; nothing where it has none."""
-    row, offset = names.positions(b"/")
-    length = np.zeros(len(names), np.int64)
-    length[row] = offset  # of a row's slashes the last is written last
-    return Strings(names.blob, names.start, length)

@@ -31,7 +31,12 @@ from tfprof.summary.build_summary import COSTS, Numbers, Row, RowCosts, Summary,
 from tfprof.summary.caveats import Gaps, caveats
 from tfprof.summary.costs import CostModel, without_others
 from tfprof.summary.formula import Formula
-from tfprof.summary.model_nodes import makes_tensors, model_nodes, training_gradients
+from tfprof.summary.model_nodes import (
+    makes_tensors,
+    model_nodes,
+    program_results,
+    training_gradients,
+)
 from tfprof.summary.parameters import NO_PARAMETERS, variable_reads
 
 if TYPE_CHECKING:
@@ -128,7 +133,8 @@ def training_parts(profile: Profile, in_model: Bool) -> I64 | None:
     backward |= follows & data.reached(backward)
     backward |= of_class(profile, "sum of tensors") & ~_takes(profile, ~backward)
     follows &= ~backward
-    in_step = Links.inputs(edges).reached((changes & follows) | in_model)
+    changes_weights = (changes & follows) | program_results(profile)
+    in_step = Links.inputs(edges).reached(changes_weights | in_model)
     others = in_step & ~in_model & ~backward & ~follows
 
     def with_needed(begin: Bool) -> Bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tfprof.errors import UsageError
-from tfprof.tables.command_options import NO_PAGER, OUTFILE
+from tfprof.tables.command_options import NO_CACHE, NO_PAGER, OUTFILE
 from tfprof.tables.commands import COMMANDS, options_shown
 from tfprof.tables.formats import INPUTS
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from tfprof.tables.commands import Command
 
 _FEW: Final = 4  # commands that an error names
-_LONGEST_LIST: Final = 11  # longer lists of options do not help in an error
+_LONGEST_LIST: Final = 13  # longer lists of options do not help in an error
 
 
 def check_takes(command: Command, options: Iterable[str]) -> None:
     """Raise UsageError for an option that *command* does not take."""
     for name in options:
-        if name in (*command.options, *command.ignored, NO_PAGER.name):
+        if name in (*command.options, *command.ignored, NO_PAGER.name, NO_CACHE.name):
             continue
         sentence = f"{command.name or 'the prompt'} takes no --{name}"
         if name in INPUTS and not command.files:

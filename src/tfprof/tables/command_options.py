@@ -18,8 +18,12 @@ if TYPE_CHECKING:
 HELP = Option("help", "bool", default=False, help="print the help")
 VERSION = Option("version", "bool", default=False, help="print the version")
 NO_PAGER = Option("no_pager", "bool", default=False, help="print on a terminal without a pager")
+NO_CACHE = Option(
+    "no_cache", "bool", default=False, help="read files without the cache, and leave it as it is"
+)
+CLEAR = Option("clear", "bool", default=False, help="remove all entries of the cache")
 # The options of every command.
-ALWAYS = (NO_PAGER, HELP)
+ALWAYS = (NO_PAGER, NO_CACHE, HELP)
 OUTFILE = Option("outfile", "text", "", "the file to write; also -o PATH", is_path=True)
 SOURCE = Option(
     "source", "text", "on", "off: leave out source text and absolute paths", ("on", "off")

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
 from tfprof.tables.command_options import (
+    ALWAYS,
     BASE,
+    CLEAR,
     DEPTH,
     FLEET_OPTIONS,
     FORMAT,
@@ -23,7 +25,6 @@ from tfprof.tables.command_options import (
     LIMIT_OPTIONS,
     LIST_ROWS,
     MOST,
-    NO_PAGER,
     NODE_NAMES,
     NODE_TYPES,
     OUTFILE,
@@ -309,6 +310,12 @@ COMMANDS: dict[str, Command] = {
             {**INPUTS, **output_options(_INFO), **LIMIT_OPTIONS}, _INFO, files="paths", answers=(),
         ),
         Command(
+            "cache", "converted files, kept so that they load at once; --clear removes them",
+            "tfprof.cli.cache:run_cache", "[options]", ("cache", "cache --clear"),
+            {CLEAR.name: CLEAR, **output_options(_TABLE), **LIMIT_OPTIONS}, _TABLE,
+            no_files="it shows the cache of all of them", is_quiet=True,
+        ),
+        Command(
             "shell", "a prompt for these files: one answer per line", _PROMPT, _FILES,
             (f"shell {_RUN} <<< 'scope -max_depth 2'", "shell . <<< op"), _PROMPT_OPTIONS,
             files="load", is_quiet=True,
@@ -382,7 +389,7 @@ def shell_commands() -> dict[str, Command]:
 def known_options() -> dict[str, Option]:
     """Every option by every name that it has on a command line."""
     known = {name: option for row in COMMANDS.values() for name, option in row.options.items()}
-    others = {"o": OUTFILE, "help": HELP, "h": HELP, "version": VERSION, "no_pager": NO_PAGER}
+    others = {"o": OUTFILE, "h": HELP, **{row.name: row for row in (*ALWAYS, VERSION)}}
     others |= {other: OPTIONS[name] for other, name in OTHER_NAMES.items()}
     return {**known, **PROMPT.options, **others}
 

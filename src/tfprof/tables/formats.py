@@ -49,7 +49,7 @@ class Input(Option):
 # fmt: off
 GRAPH = Input(
     "graph_path", "text", "",
-    "the graph: GraphDef, MetaGraphDef, SavedModel, .keras, .h5, .tflite or event file",
+    "the graph: GraphDef, MetaGraphDef, SavedModel, .keras, .h5, .tflite, HLO or event file",
     parameter="graph", title="a graph", turn=1, fallback="graph",
 )
 # The files that a SavedModel may be.
@@ -118,7 +118,21 @@ FUNCTIONS = Option(
     "functions", "text", "on", "off: skip the graph's function library, as the original does",
     ("on", "off"),
 )  # fmt: skip
-GRAPH_PARTS: dict[str, Option] = {row.name: row for row in (SIGNATURE, TAG, FUNCTIONS)}
+WEIGHTS = Option(
+    "weights", "text", "",
+    "a regex for the parameters of a program of XLA that are weights, as in params.*",
+)  # fmt: skip
+DEVICES = Option(
+    "devices", "text", "one",
+    "all: float operations and weights of a program of XLA are those of all its devices",
+    ("one", "all"),
+)  # fmt: skip
+# Those that are texts, and what a file without such a part lacks.
+TEXT_PARTS = {
+    SIGNATURE: "signatures", TAG: "tags", WEIGHTS: "parameters of a program",
+    DEVICES: "devices of a program",
+}  # fmt: skip
+GRAPH_PARTS: dict[str, Option] = {row.name: row for row in (*TEXT_PARTS, FUNCTIONS)}
 
 # What files give, and the sentence for `info` where no file gives it.
 GIVES: dict[str, str] = {
@@ -185,7 +199,7 @@ def _call(path: str, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - 
 
 
 _NODES, _MODEL, _RUN = ("nodes",), ("nodes", "model"), ("run",)
-_LOG = ("float_ops", "stacks")
+_LOG, _PROGRAM = ("float_ops", "stacks"), ("nodes", "model", "stacks")
 _ALL = ("nodes", "run", "float_ops", "stacks")
 
 # In this order a file is tried; the first row that fits says what it is. A trace is tried before a
@@ -233,8 +247,14 @@ FORMATS: dict[str, Format] = {
              "keras.hdf5:read_hdf5", "take_profile", "describe_hdf5"),
         _row("tflite", "a TensorFlow Lite model", GRAPH, _MODEL,
              "tflite:read_tflite", "add_graph", "describe_tflite", parts=(SIGNATURE,)),
-        _row("trace", "a trace (XSpace)", TRACE, _RUN,
-             "xplane:read_trace", "add_trace", "describe_trace"),
+        replace(_row("hlo_text", "a program of XLA in text format (HLO)", GRAPH, _PROGRAM,
+                     "hlo:read_hlo", "add_hlo", "describe_hlo", "HloProto",
+                     parts=(WEIGHTS, DEVICES)),
+                converter="tfprof.read.hlo.text:HloTextSource"),
+        _row("hlo", "a program of XLA (HloProto)", GRAPH, _PROGRAM,
+             "hlo:read_hlo", "add_hlo", "describe_hlo", parts=(WEIGHTS, DEVICES)),
+        _row("trace", "a trace (XSpace)", TRACE, ("nodes", "run", "stacks"),
+             "xplane:read_trace", "add_trace", "describe_trace", parts=(WEIGHTS, DEVICES)),
         _row("profile", "a saved profile (ProfileProto)", PROFILE, _ALL,
              "read_files:read_profile", "take_profile", "describe_profile"),
         _row("converted", "a converted profile (tfprof convert)", PROFILE, _ALL,

@@ -105,6 +105,10 @@ LIMITS: dict[str, Limit] = {
             "Every row of a view repeats its name or is indented by its depth: a name with a "
             "million scopes is a megabyte, and its report a terabyte.",
             "the result is not written, exit code 4"),
+        Limit("cache_bytes", 2 << 30, "bytes",
+            "how large the cache of converted files may grow",
+            "Every large file that was read once would stay there.",
+            "the entries that were not used for longest are removed"),
     )
 }
 # fmt: on

@@ -6,7 +6,9 @@ names a class of fleet/statistics.py that takes these numbers one after the othe
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
+
+from tfprof.foundation.named_tuples import NamedTuple
 
 
 class Statistic(NamedTuple):

@@ -45,10 +45,11 @@ class View:
 
     def draw(self, profile: Profile, **options: Any) -> Drawing:  # noqa: ANN401 - as `draw` has it
         """The tree of *profile*, cached by structure; options not in `draw_options` are ignored."""
-        module = import_module(f"tfprof.views.{self.name}_view")
-        how = {name: options[name] for name in self.draw_options if name in options}
+        draw = import_module(f"tfprof.views.{self.name}_view").draw
+        # An option that is not given and one with its default draw the same tree, once.
+        how = {name: options.get(name, draw.__kwdefaults__[name]) for name in self.draw_options}
         return profile.structure_cache.cached(
-            ("view", self.name, *how.values()), lambda: cast("Drawing", module.draw(profile, **how))
+            ("view", self.name, *how.values()), lambda: cast("Drawing", draw(profile, **how))
         )
 
 

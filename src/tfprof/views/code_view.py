@@ -21,17 +21,19 @@ What is drawn of a stack:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tfprof.columns.strings import I64, Strings
 from tfprof.columns.tree import Tree
-from tfprof.columns.unique import first_rows, unique
+from tfprof.columns.unique import first_rows, unique, unique_inverse
 from tfprof.errors import UsageError
+from tfprof.foundation.named_tuples import NamedTuple
 from tfprof.foundation.stack_files import LAYER, library_of
 from tfprof.model import Note
 from tfprof.views.drawing import Drawing, under_root
+from tfprof.views.graph_view import visit_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,6 +46,7 @@ GRADIENT_MARK = b" (gradient)"
 UNKNOWN_TEXT = b"<unknown>"
 # parity: a function name of _LONG_NAME bytes or more is cut, and "..." follows.
 _LONG_NAME, _CUT_NAME = 20, 17
+_TOGETHER = 64  # frames; few stacks have more
 
 
 def draw(
@@ -69,24 +72,29 @@ def draw(
     plain, gradient, forward, lost = (
         _split_gradients(profile, traced) if gradient_rows else (traced, none, none, 0)
     )
-    trie = _Trie(_frame_names(stacks, source_text=source_text))
+    of_frame, texts = _frame_labels(stacks, source_text=source_text)
+    labels = [text + mark for mark in (b"", GRADIENT_MARK) for text in texts]
+    distinct: dict[bytes, int] = {}
+    number = np.array([distinct.setdefault(text, len(distinct)) for text in labels], np.int64)
+    trie = _trie(
+        drawn,
+        number.reshape(2, -1)[:, of_frame],
+        profile.nodes.stack[np.append(plain, forward)],
+        np.repeat([0, 1], [plain.size, forward.size]),
+    )
     owner = np.full(len(profile), -1, np.int64)
-    owner[plain] = _insert(trie, drawn, profile.nodes.stack[plain], mark=0)
-    owner[gradient] = _insert(trie, drawn, profile.nodes.stack[forward], mark=1)
+    owner[np.append(plain, gradient)] = trie.row[trie.end]
     notes = [Note(f"{lost} gradient nodes not accounted")] if lost else []
     if libraries:
         text = f"frames of {', '.join(libraries)} are folded: --frames=all shows them"
         notes.append(Note(text, ours=True))
-    entry, depth = trie.rows()
-    row = np.zeros(len(trie.label), np.int64)
-    row[entry] = np.arange(entry.size)
-    owner[owner >= 0] = row[owner[owner >= 0]]
+    names = [*distinct]
     return Drawing(
-        Tree.from_depth(depth),
+        Tree.from_depth(trie.depth),
         owner,
-        under_root(Strings.of(trie.label[number] for number in entry[1:].tolist())),
-        frame=np.array(trie.frame, np.int64)[entry],
-        gradient=np.array(trie.gradient, np.int64)[entry],
+        under_root(Strings.of(map(names.__getitem__, trie.label))),
+        frame=trie.frame,
+        gradient=trie.mark,
         notes=tuple(notes),
     )
 
@@ -128,18 +136,17 @@ def _split_gradients(profile: Profile, traced: I64) -> tuple[I64, I64, I64, int]
     *traced* and the plain nodes are in name order; gradients are in order of forward name.
     """
     traced, taped = _without_taped(profile, traced)
-    names = profile.nodes.name.take(traced).tolist()
-    forward_name = [_forward_name(name) if _GRADIENTS in name else None for name in names]
-    is_gradient = np.fromiter((name is not None for name in forward_name), np.bool_, len(names))
+    row, wanted = _forward_names(profile.nodes.name.take(traced))
+    is_gradient = np.zeros(traced.size, np.bool_)
+    is_gradient[row] = True
     plain, gradient = traced[~is_gradient], traced[is_gradient]
-    wanted = Strings.of(name for name in forward_name if name is not None)
     forward = profile.nodes.name.find(wanted)
     is_plain = np.zeros(len(profile) + 1, np.bool_)
     is_plain[plain] = True
     known = is_plain[forward]
     order = wanted.order()
     order = order[known[order]]
-    lost = len({bytes(name) for name in wanted.take(~known)})
+    lost = len(wanted.take(~known).distinct())
     return plain, np.append(gradient[order], taped), np.append(forward[order], taped), lost
 
 
@@ -155,35 +162,39 @@ def _without_taped(profile: Profile, traced: I64) -> tuple[I64, I64]:
     return traced[~taped], traced[taped]
 
 
-def _forward_name(name: bytes) -> bytes | None:
-    """The name of the node that *name* is the gradient of; None if it is not a gradient."""
-    begin, end = name.find(_GRADIENTS), name.find(_GRAD)
-    if begin < 0 or end < 0:
-        return None
-    begin += len(_GRADIENTS)
-    if begin == end:
-        return None
+def _forward_names(names: Strings) -> tuple[I64, Strings]:
+    """(the rows that are names of gradients, the name of the forward node of each)."""
+    row = np.flatnonzero(names.first(_GRADIENTS) >= 0)
+    names = names.take(row)
+    begin, end = names.first(_GRADIENTS) + len(_GRADIENTS), names.first(_GRAD)
     # parity Q12: if "_grad/" comes first, everything after "gradients/" is the name.
-    return name[begin:end] if end > begin else name[begin:]
+    length = np.where(end > begin, end, names.length) - begin
+    is_gradient = (end >= 0) & (end != begin)
+    forward = Strings(names.blob, names.start + begin, length).take(is_gradient)
+    return row[is_gradient], forward
 
 
-def _frame_names(stacks: Stacks, *, source_text: bool) -> list[bytes]:
-    """The label of each frame: file, line and function; with *source_text* its text as well."""
+def _frame_labels(stacks: Stacks, *, source_text: bool) -> tuple[I64, list[bytes]]:
+    """(which label each frame has, the labels: file, line and function; with *source_text* that).
+
+    Labels of different lines may be the same.
+    """
     text = dict(zip(stacks.text_id.tolist(), stacks.text, strict=True))
-    labels: dict[tuple[int, ...], bytes] = {}
-    names = []
     columns = [stacks.file, stacks.line, stacks.function]
     if source_text:
         columns.append(stacks.source)
-    for key in zip(*(column.tolist() for column in columns), strict=True):
-        if key not in labels:
-            file, line, function, *source = key
-            path, name = (text.get(number, UNKNOWN_TEXT) for number in (file, function))
-            label = b"%b:%d:%b" % (path.rpartition(b"/")[2], line, _cut(name))
-            parts = [label, *(_cut(text.get(number, UNKNOWN_TEXT)) or b"none" for number in source)]
-            labels[key] = b"layer " + name if path == LAYER.encode() else b":".join(parts)
-        names.append(labels[key])
-    return names
+    of_frame = np.zeros(stacks.file.size, np.int64)
+    for column in columns:
+        distinct, number = unique_inverse(column)
+        of_frame = unique_inverse(of_frame * max(distinct.size, 1) + number)[1]
+    first = first_rows(of_frame)[1]
+    labels = []
+    for file, line, function, *source in zip(*(c[first].tolist() for c in columns), strict=True):
+        path, name = (text.get(number, UNKNOWN_TEXT) for number in (file, function))
+        label = b"%b:%d:%b" % (path.rpartition(b"/")[2], line, _cut(name))
+        parts = [label, *(_cut(text.get(number, UNKNOWN_TEXT)) or b"none" for number in source)]
+        labels.append(b"layer " + name if path == LAYER.encode() else b":".join(parts))
+    return of_frame, labels
 
 
 def _cut(function: bytes) -> bytes:
@@ -193,48 +204,61 @@ def _cut(function: bytes) -> bytes:
     return function[:_CUT_NAME].decode("utf-8", "ignore").encode() + b"..."
 
 
-def _insert(trie: _Trie, drawn: _Drawn, stack: I64, mark: int) -> I64:
-    """The trie's entry of each stack's last frame; stacks are added in order."""
-    distinct, first = first_rows(stack)
-    entry = np.full(drawn.start.size, -1, np.int64)
-    for number in distinct[np.argsort(first, kind="stable")].tolist():
-        low, high = drawn.start[number : number + 2].tolist()
-        entry[number] = trie.add(drawn.frame[low:high].tolist(), mark)
-    return entry[stack]
+class _Trie(NamedTuple):
+    """Paths of frame labels. Entry 0 is the root."""
+
+    end: I64  # the entry at the end of each path
+    row: I64  # the row of each entry, depth first
+    depth: I64  # of each row, and so on
+    label: list[int]
+    frame: I64  # of the first path with this entry
+    mark: I64
 
 
-class _Trie:
-    """Paths of frame labels; entry 0 is the root, children are in order of creation."""
+def _trie(drawn: _Drawn, labels: I64, stack: I64, mark: I64) -> _Trie:
+    """The trie of the paths of these stacks; labels[mark, frame] are the numbers of labels.
 
-    def __init__(self, names: list[bytes]) -> None:
-        self._names = names
-        self._children: list[dict[bytes, int]] = [{}]
-        self.frame, self.label, self.gradient = [-1], [b""], [0]
-
-    def add(self, frames: list[int], mark: int) -> int:
-        """The entry at the end of this path, created if it is new."""
-        at = 0
-        for frame in frames:
-            label = self._names[frame] + GRADIENT_MARK if mark else self._names[frame]
-            children = self._children[at]
-            at = children.get(label, 0)
-            if not at:
-                at = children[label] = len(self._children)
-                self._children.append({})
-                self.frame.append(frame)
-                self.label.append(label)
-                self.gradient.append(mark)
-        return at
-
-    def rows(self) -> tuple[I64, I64]:
-        """(entry, depth) of each row, depth first from the root."""
-        entries: list[int] = []
-        depths: list[int] = []
-        waiting = [(0, 1)]
-        while waiting:
-            entry, depth = waiting.pop()
-            entries.append(entry)
-            depths.append(depth)
-            below = self._children[entry].values()
-            waiting += [(child, depth + 1) for child in reversed(below)]
-        return np.array(entries, np.int64), np.array(depths, np.int64)
+    All paths advance together, one frame per step; what few long ones have more is added one by
+    one. Children are in the order of the first path that has them.
+    """
+    # Many nodes have the same stack.
+    _, first_node = first_rows(stack * 2 + mark)
+    path = np.sort(first_node)
+    at, low = np.zeros(path.size, np.int64), drawn.start[stack[path]]
+    size = drawn.start[stack[path] + 1] - low
+    most = int(labels.max(initial=0)) + 1
+    none = np.full(1, -1, np.int64)
+    steps: list[tuple[I64, ...]] = [(none, none, none, np.zeros(1, np.int64), none)]
+    count = 1
+    for depth in range(min(int(size.max(initial=0)), _TOGETHER)):
+        live = np.flatnonzero(size > depth)
+        frame = drawn.frame[low[live] + depth]
+        label = labels[mark[path[live]], frame]
+        key = at[live] * most + label
+        first, inverse = first_rows(key)[1], unique_inverse(key)[1]
+        steps.append((at[live[first]], label[first], frame[first], mark[path[live[first]]], first))
+        at[live] = count + inverse
+        count += first.size
+    rest: list[tuple[int, ...]] = []
+    known: dict[int, int] = {}
+    for number in np.flatnonzero(size > _TOGETHER).tolist():
+        here, of_path = int(at[number]), int(mark[path[number]])
+        frames = drawn.frame[low[number] + _TOGETHER : low[number] + size[number]]
+        for frame, label in zip(frames.tolist(), labels[of_path, frames].tolist(), strict=True):
+            inner = known.setdefault(here * most + label, count + len(rest))
+            if inner == count + len(rest):
+                rest.append((here, label, frame, of_path, number))
+            here = inner
+        at[number] = here
+    steps.append(tuple(np.array(rest, np.int64).reshape(-1, 5).T))
+    count += len(rest)
+    parent, text, of_frame, of_mark, first = map(np.concatenate, zip(*steps, strict=True))
+    children = np.lexsort((first, parent))[1:]
+    start = np.searchsorted(parent[children], np.arange(count + 1))
+    entry, deep = visit_inputs(count, children, start, np.zeros(1, np.int64))
+    row = np.empty(count, np.int64)
+    row[entry] = np.arange(count)
+    end = np.empty(drawn.start.size * 2, np.int64)
+    end[stack[path] * 2 + mark[path]] = at
+    shown = text[entry[1:]].tolist()
+    return _Trie(end[stack * 2 + mark], row, deep - 1, shown, of_frame[entry], of_mark[entry])

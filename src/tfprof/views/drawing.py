@@ -10,6 +10,7 @@ import numpy as np
 from tfprof.columns.frozen import Frozen
 from tfprof.columns.matching import matches
 from tfprof.columns.strings import Strings
+from tfprof.columns.unique import marked
 from tfprof.foundation.caches import Cache
 from tfprof.foundation.lazy_dataclasses import dataclass, field
 
@@ -45,6 +46,19 @@ class Drawing(Frozen):
         drawn = np.flatnonzero(self.owner >= 0)
         column[self.owner[drawn]] = drawn
         return column
+
+    @cached_property
+    def drawn(self) -> I64 | slice:
+        """The nodes that have a row: their numbers, or a slice of all."""
+        if self.owner.min(initial=0) >= 0:
+            return slice(None)
+        return np.flatnonzero(self.owner >= 0)
+
+    @cached_property
+    def has_one_node_per_row(self) -> bool:
+        """Whether no two nodes have the same row."""
+        rows = self.owner[self.drawn]
+        return rows.size == np.count_nonzero(marked(rows, len(self.tree)))
 
     def labels_match(self, patterns: tuple[str, ...]) -> Bool:
         """Whether one of *patterns* matches each row's label. Cached."""

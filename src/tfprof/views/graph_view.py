@@ -19,6 +19,7 @@ import numpy as np
 
 from tfprof.columns.tree import Tree
 from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.kernels.table import kernel
 from tfprof.views.drawing import Drawing, under_root
 
 if TYPE_CHECKING:
@@ -38,11 +39,13 @@ def draw(profile: Profile, *, sorts_inputs: bool = False) -> Drawing:
     consumed = np.zeros(count, np.bool_)
     consumed[edges.source[edges.source >= 0]] = True
     outermost = profile.by_name[~consumed[profile.by_name]]
-    tree, owner, visited = _rows(count, _walk(count, edges, outermost))
+    tree, owner, visited = _rows(count, visit_inputs(count, edges.source, edges.start, outermost))
     accounting = None
     if sorts_inputs:
         counted, place = tree, owner
-        tree, owner, visited = _rows(count, _walk(count, _by_name(profile), outermost))
+        edges = _by_name(profile)
+        walk = visit_inputs(count, edges.source, edges.start, outermost)
+        tree, owner, visited = _rows(count, walk)
         accounting = counted, np.append(0, place[visited])
     return Drawing(
         tree,
@@ -72,11 +75,12 @@ def _by_name(profile: Profile) -> Edges:
     return replace(edges, source=edges.source[order], slot=edges.slot[order])
 
 
-def _walk(count: int, edges: Edges, outermost: I64) -> tuple[I64, I64]:
+@kernel
+def visit_inputs(count: int, source: I64, start: I64, outermost: I64) -> tuple[I64, I64]:
     """(node, depth) in the order of the first visit; *outermost* nodes are at depth 2."""
     # Inputs go onto the stack last first. An unknown input is never fresh.
-    source = np.where(edges.source < 0, count, edges.source)[::-1].tolist()
-    first = (edges.source.size - edges.start).tolist()
+    rows = np.where(source < 0, count, source)[::-1].tolist()
+    first = (source.size - start).tolist()
     fresh = bytearray(b"\1" * count + b"\0")
     visited: list[int] = []
     depths: list[int] = []
@@ -92,7 +96,7 @@ def _walk(count: int, edges: Edges, outermost: I64) -> tuple[I64, I64]:
             fresh[node] = 0
             visited.append(node)
             depths.append(depth)
-            inputs = [row for row in source[first[node + 1] : first[node]] if fresh[row]]
+            inputs = [row for row in rows[first[node + 1] : first[node]] if fresh[row]]
             if inputs:
                 waiting.append(_END)
                 waiting += inputs

@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfprof.columns import byte_words
 from tfprof.columns.strings import I64, U8, Strings
 from tfprof.columns.tree import Tree
 from tfprof.errors import InputError
+from tfprof.kernels.table import kernel
 from tfprof.tables.limits import beyond, limit
 from tfprof.views.drawing import Drawing, under_root
 
@@ -34,30 +36,28 @@ def draw(profile: Profile) -> Drawing:
     """The tree of name scopes; raises InputError where names have too many parts."""
     names = profile.nodes.name
     check_parts(names)
-    order = Strings(_slash_first()[names.blob], names.start, names.length).order()
+    in_name_order = int(names.blob.min(initial=_SLASH)) == _SLASH
+    order = (
+        profile.by_name
+        if in_name_order
+        else Strings(_slash_first()[names.blob], names.start, names.length).order()
+    )
     ordered = names.take(order)
-    part_row, part_end = _parts(ordered)
-    parts = np.bincount(part_row, minlength=len(names))
-    shared = _shared_parts(ordered, part_row, part_end)
-    number = np.arange(part_row.size) - np.repeat(np.cumsum(parts) - parts, parts)
-    fresh = np.flatnonzero(number >= shared[part_row])
-    row_name = part_row[fresh]
-    tree = Tree.from_depth(np.append(1, number[fresh] + 2))
+    name, end, depth, last = scope_rows(ordered.blob, ordered.start, ordered.length)
     owner = np.empty(len(names), np.int64)
-    last_part = np.flatnonzero(number[fresh] == parts[row_name] - 1)
-    owner[order[row_name[last_part]]] = last_part + 1
+    owner[order] = last + 1
     return Drawing(
-        tree,
+        Tree.from_depth(np.append(1, depth)),
         owner,
-        under_root(Strings(names.blob, ordered.start[row_name], part_end[fresh])),
+        under_root(Strings(names.blob, ordered.start[name], end)),
         filler=b"_kTFScopeParent",
-        in_name_order=not bool((names.blob < _SLASH).any()),
+        in_name_order=in_name_order,
     )
 
 
 def check_parts(names: Strings) -> None:
     """Raise InputError if names have far too many parts."""
-    parts = len(names) + int(np.count_nonzero(names.blob == _SLASH))
+    parts = len(names) + byte_words.count(names.blob, _SLASH)
     if parts > max(_FEW_PARTS, len(names) * limit("name_parts")):
         raise InputError(
             f"the {len(names):,} names of the graph have {parts:,} parts; tfprof accepts "
@@ -71,6 +71,25 @@ def _slash_first() -> U8:
     table[:_SLASH] += 1
     table[_SLASH] = 0
     return table.astype(np.uint8)
+
+
+@kernel
+def scope_rows(blob: U8, start: I64, length: I64) -> tuple[I64, I64, I64, I64]:
+    """(name of each row, length of its label, its depth, the row of each name itself).
+
+    The slices are different names in drawing order; rows are counted without the root.
+    """
+    names = Strings(blob, start, length)
+    part_row, part_end = _parts(names)
+    parts = np.bincount(part_row, minlength=len(names))
+    shared = _shared_parts(names, part_row, part_end)
+    number = np.arange(part_row.size) - np.repeat(np.cumsum(parts) - parts, parts)
+    fresh = np.flatnonzero(number >= shared[part_row])
+    row_name = part_row[fresh]
+    last = np.empty(len(names), np.int64)
+    last_part = np.flatnonzero(number[fresh] == parts[row_name] - 1)
+    last[row_name[last_part]] = last_part
+    return row_name, part_end[fresh], number[fresh] + 2, last
 
 
 def _parts(names: Strings) -> tuple[I64, I64]:

@@ -16,13 +16,14 @@ have another wire type are skipped, as protobuf does.
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tfprof.columns import byte_words
 from tfprof.columns.strings import I64, U8, Strings
-from tfprof.foundation.progress_events import announce_bytes
+from tfprof.foundation.named_tuples import NamedTuple
+from tfprof.kernels.table import kernel
 from tfprof.wire.scalar import (
     BYTES,
     FIXED32,
@@ -51,7 +52,7 @@ _CHUNK = 1 << 15
 # With fewer messages than this, a plain loop is faster than NumPy operations; of messages that
 # have more bytes than _LONG, with fewer than _FEW_LONG.
 _FEW, _FEW_LONG, _LONG = 12, 256, 1 << 11
-_FIELD_NUMBERS = 32
+_FIELD_NUMBERS = 64
 _PART = 1 << 16
 
 _WIDTHS = np.array([WIDTH.get(kind, 0) for kind in range(8)])
@@ -95,10 +96,17 @@ def whole(buffer: U8) -> tuple[I64, I64]:
 
 def scan(buffer: U8, start: I64, end: I64, wanted: Mapping[int, int]) -> dict[int, Field]:
     """The *wanted* fields {number: wire type} of the messages buffer[start:end]."""
+    fields = scan_fields(buffer, start, end, wanted)
+    return {number: Field(*fields[number]) for number in wanted}
+
+
+@kernel
+def scan_fields(
+    buffer: U8, start: I64, end: I64, wanted: Mapping[int, int]
+) -> Mapping[int, tuple[I64, I64, I64]]:
+    """(message, start, value) of each wanted field."""
     scanner = _Scanner(buffer, start, end, wanted)
     for first in range(0, start.size, _CHUNK):
-        if first:
-            announce_bytes(int(start[first]))
         scanner.scan_chunk(np.arange(first, min(first + _CHUNK, start.size), dtype=np.int64))
     return {number: scanner.field(number) for number in wanted}
 

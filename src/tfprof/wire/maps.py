@@ -8,11 +8,10 @@ Every row names the message it belongs to, its owner.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from tfprof.columns.strings import I64, U8, Strings
+from tfprof.foundation.named_tuples import NamedTuple
 from tfprof.wire.decode import BYTES, VARINT, Field, WireError, scan
 from tfprof.wire.scalar import ONE_BYTE, TRUNCATED
 from tfprof.wire.varint_columns import varint_run
@@ -89,12 +88,10 @@ def repeated(buffer: U8, start: I64, end: I64, number: int) -> tuple[I64, I64]:
 def packed(buffer: U8, run: Field) -> tuple[I64, I64]:
     """(owner, value) of all numbers in these packed fields; raises WireError."""
     end = np.cumsum(run.value)
-    begin = end - run.value
-    joined = buffer[np.arange(int(run.value.sum())) + np.repeat(run.start - begin, run.value)]
-    last = joined <= ONE_BYTE
+    joined = Strings(buffer, run.start, run.value).compact().blob
     full = np.flatnonzero(run.value)
-    cut = full[~last[end[full] - 1]]
+    cut = full[joined[end[full] - 1] > ONE_BYTE]
     if cut.size:
         raise WireError(int(run.end[cut[0]]), TRUNCATED)
-    before = np.append(0, np.cumsum(last))
-    return np.repeat(run.message, before[end] - before[begin]), varint_run(joined).astype(np.int64)
+    before = np.searchsorted(np.flatnonzero(joined <= ONE_BYTE), end)
+    return np.repeat(run.message, np.diff(before, prepend=0)), varint_run(joined).view(np.int64)

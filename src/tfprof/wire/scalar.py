@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import struct
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from tfprof.foundation.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,11 +15,13 @@ again with full checks.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfprof.columns.byte_words import WORD, words_of
 from tfprof.columns.strings import I64, U8, U64, Bool, Strings
+from tfprof.foundation.named_tuples import NamedTuple
 from tfprof.wire.scalar import MOST_BYTES, ONE_BYTE, TOO_LONG, TRUNCATED, WireError
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ _GROUP, _MORE, _LOW = np.uint64(7), np.uint64(ONE_BYTE + 1), np.uint64(ONE_BYTE)
 # Bytes that a step reads from a position on: a tag and a word.
 REACH = 9
 _TAGS = 256
+# Numbers of so many bytes on average are decoded byte by byte.
+_SHORT = 2
 _ODD, _OTHER, _WANTED = 0, 1, 2
 _ONE = np.uint64(1)
 _LAST_BYTES = np.uint64(0x8080808080808080)
@@ -80,6 +84,11 @@ def varint_run(run: U8) -> U64:
     if run.size and (not last.size or last[-1] != run.size - 1):
         raise WireError(run.size, TRUNCATED)
     first = np.concatenate([[0], last[:-1] + 1])[: last.size]
+    if run.size > _SHORT * first.size:
+        words = words_of(np.append(run, np.zeros(WORD, np.uint8)))
+        value, more = _long(words[first])
+        if more is not None:
+            return value.view(np.uint64)
     return varints_at(run, first, last + 1, first)[0].view(np.uint64)
 
 

@@ -15,12 +15,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfprof.results.report_table import shown_fields
+from tfprof.query.answer import shown_fields
 from tfprof.tables.eras import NOW
 from tfprof.tables.fields import FIELDS
 from tfprof.tables.options import option_line
-from tfprof.writers.op_lines import op_lines
-from tfprof.writers.tree_lines import code_lines, node_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -63,10 +61,16 @@ def text(answer: Answer, values: Callable[[bytes], str] | None = None) -> Iterat
         if answer.view.groups:
             headings = headings.replace("op count", "op occurrence")
         yield f"node name | {headings}\n".encode()
-    if answer.view.groups:
-        yield from (op_lines if answer.view.chain else code_lines)(answer, fields)
-    else:
-        yield from node_lines(answer, fields, values)
+    if answer.view.chain:
+        from tfprof.writers.op_lines import op_lines  # noqa: PLC0415 - a report has lines of a kind
+
+        yield from op_lines(answer, fields)
+        return
+    from tfprof.writers.tree_lines import code_lines, node_lines  # noqa: PLC0415 - likewise
+
+    yield from (
+        code_lines(answer, fields) if answer.view.groups else node_lines(answer, fields, values)
+    )
 
 
 def prefix(answer: Answer) -> str:

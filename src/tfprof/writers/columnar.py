@@ -16,11 +16,18 @@ import numpy as np
 from tfprof.model import Profile
 from tfprof.read.columnar import ATTRIBUTES, LONGEST_SHARED, RUN_SHAPES, STEP_SHAPES
 from tfprof.read.columnar.coding import ALIGNMENT, FORMAT, HEAD, TEXT
-from tfprof.read.columnar.layout import Attributes, RunShapes, ShapesOfSteps, to_columns
+from tfprof.read.columnar.layout import (
+    Attributes,
+    RunShapes,
+    ShapesOfSteps,
+    run_shapes,
+    step_shapes,
+    to_columns,
+)
 from tfprof.read.detect import CONVERTED_MAGIC
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -31,9 +38,14 @@ _WIDTHS = (1, 2, 4)
 
 def columnar(profile: Profile) -> Iterator[bytes]:
     """The file in pieces; raises InputError where an input that is read lazily is damaged."""
+    return columns_file(_columns(profile))
+
+
+def columns_file(columns: Iterable[tuple[str, I64 | U8]]) -> Iterator[bytes]:
+    """A file of these (name, column), in pieces."""
     lines = []
     pieces = []
-    for name, column in _columns(profile):
+    for name, column in columns:
         kind, base, stored = narrow(column)
         piece = stored.tobytes()
         lines.append(f"{name} {kind} {base} {stored.size} {zlib.crc32(piece):08x}\n")
@@ -51,17 +63,16 @@ def columnar(profile: Profile) -> Iterator[bytes]:
 
 def _columns(profile: Profile) -> Iterator[tuple[str, I64 | U8]]:
     yield from to_columns(Profile, "", profile)
-    yield from to_columns(Attributes, ATTRIBUTES, _attributes(profile))
+    yield from to_columns(Attributes, ATTRIBUTES, attributes_of(profile))
     if profile.shape_sources:
-        shaped = profile.with_run_shapes
-        run_shapes = RunShapes(shaped.outputs, shaped.notes[len(profile.notes) :])
-        yield from to_columns(RunShapes, RUN_SHAPES, run_shapes)
-    for number, (steps, read) in enumerate(profile.step_shapes):
-        of_steps = ShapesOfSteps(np.array(steps, np.int64), read(profile).outputs)
-        yield from to_columns(ShapesOfSteps, f"{STEP_SHAPES}.{number}", of_steps)
+        yield from to_columns(RunShapes, RUN_SHAPES, run_shapes(profile))
+    for number in range(len(profile.step_shapes)):
+        name, shapes = f"{STEP_SHAPES}.{number}", step_shapes(profile, number)
+        yield from to_columns(ShapesOfSteps, name, shapes)
 
 
-def _attributes(profile: Profile) -> Attributes:
+def attributes_of(profile: Profile) -> Attributes:
+    """The attributes of all nodes; raises InputError where a graph is damaged."""
     node, entry = profile.attributes
     number, first = entry.intern()
     row = first[number]

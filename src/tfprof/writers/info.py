@@ -41,6 +41,7 @@ _LINES = {
         "call stacks of {nodes_with_stacks}, float operations of {nodes_with_float_ops}",
         "{types}",
         "operators: {operators}",
+        "memory plan in bytes: {planned_bytes}",
         "{signatures}",
         "{dtypes}",
         "call stacks {stacks}",

@@ -15,7 +15,6 @@ import numpy as np
 
 from tfprof.foundation import units
 from tfprof.query.counted import DEFINED, Answer
-from tfprof.results.input_groups import input_groups
 from tfprof.results.node_texts import NodeTexts
 from tfprof.tables.fields import FIELDS
 from tfprof.writers.numbers import map_unique
@@ -33,25 +32,26 @@ _SUFFIX = {"params": " params", "float_ops": " float_ops"}
 def op_lines(answer: Answer, fields: list[str]) -> Iterator[bytes]:
     """The lines; the root's only where there is no other row."""
     nodes = NodeTexts(answer.profile, answer.drawing.filler)
-    start, member = answer.members()
-
-    def members_of(row: int) -> I64:
-        return member[start[row] : start[row + 1]]
-
     every_row = range(len(answer))
-    attributes: dict[str, Callable[[int], str]] = {
-        "device": lambda row: nodes.devices_of(members_of(row)) or "",
-        "op_types": lambda row: "|".join(nodes.types_of(members_of(row))),
+    attributes: dict[str, Callable[[I64], str]] = {
+        "device": lambda members: nodes.devices_of(members) or "",
+        "op_types": lambda members: "|".join(nodes.types_of(members)),
     }
     columns: list[list[str]] = []
     for name in fields:
         if name in attributes:
-            columns.append([attributes[name](row) for row in every_row])
+            start, member = answer.members()
+            of = attributes[name]
+            columns.append([of(member[start[row] : start[row + 1]]) for row in every_row])
         elif name == "occurrence":
             columns.append(_occurrences(answer))
         elif name != "input_shapes":
             columns.append(_metric(answer, name))
-    groups = input_groups(answer, nodes) if "input_shapes" in fields else None
+    groups = None
+    if "input_shapes" in fields:
+        from tfprof.results.input_groups import input_groups  # noqa: PLC0415 - few ask for them
+
+        groups = input_groups(answer, nodes)
     first = 0 if len(answer.drawing.tree) == 1 else 1
     names = answer.label.tolist()
     for row in every_row[first:]:

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Final
 from tfprof.console.escape import visible_text
 from tfprof.foundation.units import UNKNOWN, at_least, micros, plural
 from tfprof.results.summary_numbers import BYTES, short
-from tfprof.summary.overview import FLOAT_OPS, MICROS, PARAMETERS, RATE
-from tfprof.writers.numbers import share_bar
+from tfprof.summary.overview import FLOAT_OPS, MICROS, PARAMETERS, PEAK, RATE
+from tfprof.writers.numbers import percent, share_bar
 from tfprof.writers.table_text import shortened
 
 if TYPE_CHECKING:
@@ -129,6 +129,9 @@ def _operations(over: Overview) -> Iterator[str]:
         yield total + " in a step" * bool(over.steps)
     if rate := over.total[RATE]:
         yield _marked(short(rate, _RATES), rate, is_lower=is_lower) + " achieved"
+    if rate and (peak := over.total.get(PEAK)):
+        share = _marked(percent(rate / peak), rate, is_lower=is_lower)
+        yield f"{share} of the {short(peak, _RATES)} peak"
 
 
 def _time(over: Overview) -> Iterator[str]:
@@ -149,11 +152,30 @@ _BYTES: Final = {
     "largest_operation_bytes": "by one operation",
     "requested_bytes": "requested in a step",
 }
+
+
+def _plan(over: Overview) -> Iterator[str]:
+    """The sum, then its parts; what is in two of them is in the sum once."""
+    parts = [
+        f"{short(number, BYTES)} {name}"
+        for name in ("arguments", "outputs", "temporary", "constants")
+        if (number := over.total.get(f"planned_{name}_bytes"))
+    ]
+    total = over.total.get("planned_bytes")
+    if total and parts:
+        first, *others = parts
+        yield f"{short(total, BYTES)}: {first}"
+        yield from others
+    if shared := over.total.get("planned_shared_bytes"):
+        yield f"{short(shared, BYTES)} of them shared"
+
+
 _TOTALS: Final[dict[str, Callable[[Overview], Iterable[str]]]] = {
     "Parameters": _parameters,
     "Float ops": _operations,
     "Time": _time,
     "Peak memory": _memory,
+    "Memory plan": _plan,
 }
 
 

@@ -68,7 +68,7 @@ def page_meta(
         "advice": _json(loaded.advice),
         "notes": _notes(loaded.profile, over, summary),
         "remarks": _remarks(loaded.profile, dims, [_OF_ONE_RUN] * is_fleet),
-        "peaks": dict(report.peaks),
+        "peaks": report.machine,
         "options": [_option(name) for name in offered],
         "fields": [_field(name) for name in FIELDS],
         "kinds": {"names": KINDS, "of_type": kinds_of(loaded.profile.types.texts())},

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfprof.columns.strings import Strings
 from tfprof.read.columns import runs
 from tfprof.wire.scalar import encode_varint
 from tfprof.writers import pprof_tables as tables
@@ -72,12 +73,16 @@ def _walk(
     answer: Answer, row: I64, node: I64, texts: tables.Texts, calls: _Calls
 ) -> tuple[dict[int, bytes], I64]:
     """(path of each sampled row, string of each node), all numbered in order of appearance."""
-    names = answer.profile.nodes.name.take(node).tolist()
+    names = answer.profile.nodes.name.take(node)
     begin = np.searchsorted(row, np.arange(len(answer) + 1)).tolist()
     frame, parent = tables.frames(answer), answer.tree.parent.tolist()
+    other = {text for each in set(frame) for text in (each.title, each.function.file)}
+    other.update(text.encode() for kind in (tables.NODES, *tables.KINDS.values()) for text in kind)
+    found = answer.profile.nodes.name.find(Strings.of([*other, b"", tables.NODE_LABEL]))
+    shared = bool((found >= 0).any())  # some node has the name of something else
     path: list[bytes] = []
     paths: dict[int, bytes] = {}
-    strings: list[int] = []
+    strings = np.empty(node.size, np.int64)
     known: dict[tuple[int, int], bytes] = {}
     for at, depth in enumerate(answer.tree.depth.tolist()):
         callers = depth - 2  # the root, at depth 1, calls nobody
@@ -91,10 +96,13 @@ def _walk(
         first, last = begin[at : at + 2]
         if first < last:
             paths[at] = b"".join(reversed(path))
-            if not strings:
+            if not first:
                 texts.number(tables.NODE_LABEL)  # numbered before the first name
-            strings += map(texts.number, names[first:last])
-    return paths, np.array(strings, np.int64)
+            if shared:
+                strings[first:last] = [*map(texts.number, names.take(slice(first, last)))]
+            else:
+                strings[first:last] = texts.append(names, first, last)
+    return paths, strings
 
 
 class _Calls:

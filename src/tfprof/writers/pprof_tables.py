@@ -76,10 +76,14 @@ class Texts:
         self._number: dict[bytes | int, int] = {b"": 0}
         self._columns: list[Strings] = []
         self._single: list[bytes] = [b""]  # what came since the last column
+        # Texts of columns that nobody asks for again: how many, and (column, first, last row) of
+        # those that come before the single ones.
+        self._unlisted = 0
+        self._run: tuple[Strings, int, int] | None = None
 
     def number(self, text: bytes) -> int:
         """The number of *text*; a new text gets a new number."""
-        next_number = len(self._number)
+        next_number = len(self._number) + self._unlisted
         number = self._number.setdefault(_key(text), next_number)
         if number == next_number:
             self._single.append(text)
@@ -97,9 +101,28 @@ class Texts:
         self._single = []
         return result
 
+    def append(self, texts: Strings, first: int, last: int) -> range:
+        """The numbers of these rows of *texts*; they are all different, and new now and later."""
+        number = len(self._number) + self._unlisted
+        self._unlisted += last - first
+        if self._single or self._run is None:
+            self._end_run()
+            self._run = texts, first, last
+        else:
+            self._run = texts, self._run[1], last
+        return range(number, number + last - first)
+
+    def _end_run(self) -> None:
+        if self._run is not None:
+            texts, first, last = self._run
+            self._columns.append(texts.take(slice(first, last)))
+        self._columns.append(Strings.of(self._single))
+        self._single, self._run = [], None
+
     def section(self) -> Iterator[bytes]:
         """All strings, by number, in pieces."""
-        for column in (*self._columns, Strings.of(self._single)):
+        self._end_run()
+        for column in self._columns:
             for rows in chunks(len(column), column.length):
                 yield joined(*field(_STRING, column.take(rows)))
 

@@ -43,16 +43,19 @@ def saved(profile: Profile) -> Iterator[bytes]:
     for first in range(0, len(profile), chunk):
         yield nodes.written(first, min(first + chunk, len(profile)))
     stacks = profile.stacks
-    number = np.array([step.number for step in profile.steps], np.int64)
+    steps = np.array([step.number for step in profile.steps], np.int64)
     flags = {2: profile.has_traces, 5: profile.misses_accelerator_stream}
     flag_fields = numbers({n: np.array([flag], np.int64) for n, flag in flags.items()})
-    step_numbers = packed(3, np.zeros(number.size, np.int64), number, 1)
+    step_numbers = packed(3, np.zeros(steps.size, np.int64), steps, 1)
     yield joined(*flag_fields, *step_numbers)
     regions = profile.regions
     columns = {1: regions.call, 2: regions.kind, 3: regions.returns, 5: regions.prefix}
     yield joined(*field(29, *numbers(columns), *field(4, regions.function)))
     if profile.layers:
         yield joined(*field(30, Strings.of(layers_as_texts(profile.layers))))
+    for number, amounts in ((31, profile.devices), (32, profile.planned)):
+        column = np.array(amounts).astype(np.int64)
+        yield joined(*packed(number, np.zeros(column.size, np.int64), column, 1))
     order = np.argsort(stacks.text_id)
     yield joined(*entries(4, stacks.text_id[order], stacks.text.take(order)))
 

@@ -17,7 +17,7 @@ import numpy as np
 from tfprof.columns.frozen import take
 from tfprof.columns.strings import I64, Strings
 from tfprof.columns.unique import ByKey
-from tfprof.model import ACCELERATOR, CPU, Step
+from tfprof.model import ACCELERATOR, ACCELERATOR_RUN, CPU, Step
 from tfprof.wire.encode import beside, entries, field, numbers, packed, within
 from tfprof.wire.maps import last_of
 
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-_TIMES = {4: ACCELERATOR, 5: CPU}
+_TIMES = {4: (ACCELERATOR, ACCELERATOR_RUN), 5: (CPU,)}
+_RUNS = (CPU, ACCELERATOR_RUN)
 _RAN = ("device", "start_us", "us", "counts_as")
 _MEMORY = {6: "requested", 7: "peak", 8: "residual", 9: "output", 10: "in_use"}
 _HELD = ("memory_us", *_MEMORY.values(), "on_host", "temporary", "persistent", "output_count")
@@ -99,7 +100,7 @@ class SavedSteps:
 
     def _times(self, number: int, ran: dict[str, I64], owner: I64, count: int) -> Strings:
         """Field *number*: a map from device to the times of the executions that count there."""
-        timed = np.flatnonzero(ran["counts_as"] == _TIMES[number])
+        timed = np.flatnonzero(np.isin(ran["counts_as"], _TIMES[number]))
         rank = self._rank[ran["device"]]
         timed = timed[np.lexsort((rank[timed], owner[timed]))]
         owner, device = owner[timed], ran["device"][timed]
@@ -152,7 +153,7 @@ def _span(ran: dict[str, I64], owner: I64, count: int) -> dict[int, I64]:
     start = ran["start_us"][timed]
     np.minimum.at(begin, owner[timed], start)
     np.maximum.at(end, owner[timed], start + ran["us"][timed])
-    runs = np.bincount(owner[ran["counts_as"] == CPU], minlength=count)
+    runs = np.bincount(owner[np.isin(ran["counts_as"], _RUNS)], minlength=count)
     return {1: runs, 2: np.where(begin == _NEVER, 0, begin), 3: end}
 
 

@@ -21,13 +21,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from tfprof.writers.numbers import chunks, map_unique, percent, share_bar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from tfprof.results.table import Column, Table
 
 _LEAST_NAME: Final = 24
 _MOST_TEXT: Final = 24  # of a cell with words, on a screen
 _BAR_CELLS: Final = 10
+_KEPT: Final = 8  # slices of rows whose cells stay from measuring to writing
 _GAP: Final = "  "
 _INDENT: Final = "  "
 _LINE: Final = "─"
@@ -60,33 +61,32 @@ def _lines(table: Table, width: int | None) -> Iterator[str]:
     first = next((column for column in columns if column.whole), None)
     strips = [s for column in columns for s in _strips(column, width, main=column is first)]
     slices = list(chunks(len(table), table.label_lengths))
-    widths = {strip: _cell_width(strip, slices) for strip in [names, *strips]}
+    pieces = {strip: _pieces(strip, slices) for strip in [names, *strips]}
+    widths = {strip: _cell_width(strip, pieces[strip]()) for strip in pieces}
     shown, heads, dropped = _fitted(names, strips, widths, width)
     wide = {strip: max([widths[strip], *map(len, heads[strip])]) for strip in shown}
     if width is not None:
         rest = sum(wide.values()) - wide[names] + len(_GAP) * (len(shown) - 1)
         wide[names] = min(wide[names], max(width - rest, _LEAST_NAME))
-    fits = widths[names] <= wide[names]
-    label = names.cells if fits or not table.tree else _below_parents(table)
+    labels = pieces[names]()
+    if widths[names] > wide[names]:
+        labels = map(_short_names(table, wide[names]), slices)
+    template = _GAP.join(f"%{'' if strip.right else '-'}{wide[strip]}s" for strip in shown)
 
-    def line(cells: Sequence[str]) -> str:
-        return _GAP.join(
-            f"{shortened(cell, wide[strip]):{'>' if strip.right else '<'}{wide[strip]}}"
-            for cell, strip in zip(cells, shown, strict=True)
-        )
+    def line(label: str, *cells: str) -> str:
+        return template % (shortened(label, wide[names]), *cells)
 
     rule = _LINE * (sum(wide.values()) + len(_GAP) * (len(shown) - 1))
     if table.title:
         yield _printable(table.title)
     for level in range(-max(len(lines) for lines in heads.values()), 0):
-        yield line([heads[s][level] if len(heads[s]) >= -level else "" for s in shown])
+        yield line(*(heads[s][level] if len(heads[s]) >= -level else "" for s in shown))
     yield rule
-    for rows in slices:
-        columns_of_rows = [label(rows), *(strip.cells(rows) for strip in shown[1:])]
-        yield from map(line, zip(*columns_of_rows, strict=True))
+    for columns_of_rows in zip(labels, *(pieces[s]() for s in shown[1:]), strict=True):
+        yield from map(template.__mod__, zip(*columns_of_rows, strict=True))
     if any(strip.total for strip in shown[1:]):
         yield rule
-        yield line([strip.total for strip in shown])
+        yield line(*(strip.total for strip in shown))
     yield ""
     yield from map(_printable, table.details)
     if dropped:
@@ -105,7 +105,7 @@ def _strips(column: Column, width: int | None, *, main: bool) -> Iterator[_Strip
     """A column, and its shares in percent; those of the *main* one also as bars."""
 
     def cells(rows: slice) -> list[str]:
-        texts = map_unique(_printable, column.cells(rows))
+        texts = _all_printable(column.cells(rows))
         if width is None or column.right:
             return texts
         return [shortened(text, _MOST_TEXT) for text in texts]
@@ -153,28 +153,33 @@ def _fitted(
 
 
 def _names(table: Table, rows: slice) -> list[str]:
-    cells = table.marks_of(rows), table.depths(rows), table[table.label].cells(rows)
-    return [
-        mark + _INDENT * (depth - 1) + _printable(name)
-        for mark, depth, name in zip(*cells, strict=True)
-    ]
+    names = _all_printable(table[table.label].cells(rows))
+    cells = table.marks_of(rows), table.depths(rows), names
+    return [mark + _INDENT * (depth - 1) + name for mark, depth, name in zip(*cells, strict=True)]
 
 
-def _below_parents(table: Table) -> Callable[[slice], list[str]]:
-    """Names without what they repeat of the name above: a/b/c below a/b is c."""
+def _short_names(table: Table, width: int) -> Callable[[slice], list[str]]:
+    """Names that fit, without what they repeat of the name above: a/b/c below a/b is c."""
+    if not table.tree:
+        return lambda rows: [shortened(name, width) for name in _names(table, rows)]
     every, above, parts = slice(0, len(table)), [""], list[str]()
     cells = table.marks_of(every), table.depths(every), table[table.label].cells(every)
     for mark, depth, name in zip(*cells, strict=True):
         del above[depth:]
         short = _printable(name.removeprefix(f"{above[-1]}/"))
-        parts.append(mark + _INDENT * (depth - 1) + short)
+        parts.append(shortened(mark + _INDENT * (depth - 1) + short, width))
         above.append(name)
     return parts.__getitem__
 
 
-def _cell_width(strip: _Strip, slices: Sequence[slice]) -> int:
-    cells = (cell for rows in slices for cell in strip.cells(rows))
-    return max(max(map(len, cells), default=0), len(strip.total))
+def _pieces(strip: _Strip, slices: list[slice]) -> Callable[[], Iterator[list[str]]]:
+    """The cells, slice by slice; those of the first slices are made once."""
+    kept = [strip.cells(rows) for rows in slices[:_KEPT]]
+    return lambda: chain(kept, map(strip.cells, slices[_KEPT:]))
+
+
+def _cell_width(strip: _Strip, pieces: Iterator[list[str]]) -> int:
+    return max(map(len, chain([strip.total], chain.from_iterable(pieces))))
 
 
 def shortened(name: str, width: int) -> str:
@@ -183,6 +188,10 @@ def shortened(name: str, width: int) -> str:
         return name
     tail = (width - 1) * 2 // 3
     return f"{name[: width - 1 - tail]}…{name[-tail:]}"
+
+
+def _all_printable(texts: list[str]) -> list[str]:
+    return texts if "".join(texts).isprintable() else list(map(_printable, texts))
 
 
 def _printable(name: str) -> str:

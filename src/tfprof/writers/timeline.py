@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from tfprof.results.report import Report
 
 _RULER = "*" * 54
-_BITS = (1 << 64) - 1
 
 
 @dataclass(frozen=True)
@@ -94,13 +93,16 @@ def _flame_events(answer: Answer) -> Iterator[list[str]]:
 
 def _begin(tree: Tree, us: I64) -> I64:
     """The start of each row: after its earlier siblings; a first child starts with its parent."""
-    begin, free = [0] * len(tree), [0] * len(tree)  # free: where the next child of each row begins
-    widths = zip(tree.parent[1:].tolist(), us[1:].tolist(), strict=True)
-    for row, (parent, width) in enumerate(widths, 1):
-        begin[row] = free[row] = free[parent]
-        free[parent] += width
-    # parity Q25: an average can be so huge that the sum overflows.
-    return np.array([ts & _BITS for ts in begin], np.uint64).astype(np.int64)
+    # parity Q25: an average can be so huge that a sum overflows, as it does here.
+    parent = tree.parent
+    siblings = np.argsort(parent, kind="stable")
+    width = us[siblings]
+    until = np.cumsum(width) - width
+    first = np.append(True, np.diff(parent[siblings]) != 0)
+    until -= np.repeat(until[first], np.diff(np.append(np.flatnonzero(first), until.size)))
+    after = np.empty_like(until)
+    after[siblings] = until
+    return tree.sum_above(after)
 
 
 def _check_view(answer: Answer) -> None:

@@ -34,6 +34,9 @@ class Executions(NamedTuple):
     """What is drawn, by device and start."""
 
     row: I64  # of the step
+    node: I64
+    start_us: I64
+    us: I64
     key: I64  # see _keys
     pid: I64
     lane: I64
@@ -73,15 +76,14 @@ class Chart:
 
     def events(self) -> Iterator[list[str]]:
         """All of them: titles and bars, then arrows and counters."""
-        drawn, start = self.drawn, self.step.start_us[self.drawn.row]
-        devices = list(self.step.devices)
+        drawn, devices = self.drawn, list(self.step.devices)
         titles = (
             b"Op %b threads: %b" % (b"execution" if b"stream" in name else b"scheduling", name)
             for name in (devices[number] for number in drawn.devices)
         )
         yield [process(title, pid) for pid, title in enumerate(titles)]
-        order = np.lexsort((start, drawn.lane, drawn.pid))
-        names = self.names.take(self.step.node[drawn.row[order]])
+        order = np.lexsort((drawn.start_us, drawn.lane, drawn.pid))
+        names = self.names.take(drawn.node[order])
         yield from self._bars(order, names)
         for memory in self.memories:
             yield memory.titles()
@@ -93,7 +95,7 @@ class Chart:
         """The executions, by process, lane and start; *names* are theirs."""
         for rows in chunks(order.size, names.length):
             at = order[rows]
-            us = self.step.us[self.drawn.row[at]].tolist()
+            us = self.drawn.us[at].tolist()
             yield list(map(region, map(quoted, names.take(rows)), us, self._begin(at)))
 
     def _flows(self, order: I64, names: Strings) -> Iterator[list[str]]:
@@ -102,7 +104,7 @@ class Chart:
         place[order] = np.arange(order.size)
         count = 0
         for tail, head in self.arrows.runs(place):
-            ends = self._begin(tail, after=self.step.us[self.drawn.row[tail]])
+            ends = self._begin(tail, after=self.drawn.us[tail])
             name = map(quoted, names.take(place[tail]))
             number = range(count + 1, count + 1 + tail.size)
             yield list(map(flow, name, number, ends, self._begin(head)))
@@ -110,7 +112,7 @@ class Chart:
 
     def _begin(self, at: I64, after: I64 | int = 0) -> Iterator[str]:
         """The position of each execution *at*, *after* microseconds past its start."""
-        ts = self.step.start_us[self.drawn.row[at]] + after
+        ts = self.drawn.start_us[at] + after
         return map(point, self.drawn.pid[at].tolist(), self.drawn.lane[at].tolist(), ts.tolist())
 
 
@@ -119,15 +121,18 @@ def _drawn(step: Step, key: I64, shown: I64, nodes: int) -> Executions:
     # parity Q13: of those that start in the same microsecond on a device, the first one met.
     place = np.full(nodes, -1, np.int64)
     place[shown] = np.arange(shown.size)
-    rows = np.flatnonzero((step.counts_as != UNTIMED) & (place[step.node] >= 0))
-    rows = rows[np.lexsort((key[rows], place[step.node[rows]]))]
-    _, first = np.unique(step.device[rows], return_index=True)
-    devices = step.device[rows[np.sort(first)]]
+    node, device = step.node, step.device
+    rows = np.flatnonzero((step.counts_as != UNTIMED) & (place[node] >= 0))
+    rows = rows[np.lexsort((key[rows], place[node[rows]]))]
+    _, first = np.unique(device[rows], return_index=True)
+    devices = device[rows[np.sort(first)]]
     keys, first = np.unique(key[rows], return_index=True)
     row = rows[first]
     pid = np.empty(len(step.devices), np.int64)
     pid[devices] = np.arange(devices.size)
-    return Executions(row, keys, pid[step.device[row]], _lanes(step, row), devices.tolist())
+    start, us, device = step.start_us[row], step.us[row], device[row]
+    lane = _lanes(device, start, start + us)
+    return Executions(row, node[row], start, us, keys, pid[device], lane, devices.tolist())
 
 
 def _keys(step: Step) -> I64:
@@ -136,12 +141,10 @@ def _keys(step: Step) -> I64:
     return step.devices.rank()[step.device] * starts.size + number
 
 
-def _lanes(step: Step, row: I64) -> I64:
+def _lanes(device: I64, start: I64, end: I64) -> I64:
     """The lane of each of these executions, which are by device and start."""
-    device, start = step.device[row], step.start_us[row]
-    end = start + step.us[row]
-    lane = np.empty(row.size, np.int64)
-    bounds = [0, *(1 + np.flatnonzero(device[1:] != device[:-1])).tolist(), row.size]
+    lane = np.empty(device.size, np.int64)
+    bounds = [0, *(1 + np.flatnonzero(device[1:] != device[:-1])).tolist(), device.size]
     for first, last in pairwise(bounds):
         lane[first:last] = _first_free(start[first:last].tolist(), end[first:last].tolist())
     return lane

@@ -19,7 +19,7 @@ import numpy as np
 from tfprof.columns.unique import unique
 from tfprof.errors import InputError
 from tfprof.foundation.lazy_dataclasses import fields, replace
-from tfprof.model import BRANCH, CPU, AttributeSource, Outputs, Profile, Step
+from tfprof.model import ACCELERATOR_RUN, BRANCH, AttributeSource, Outputs, Profile, Step
 from tfprof.read.columnar.coding import Columns, Damage
 from tfprof.read.columnar.layout import Attributes, RunShapes, ShapesOfSteps, from_columns, truths
 
@@ -161,7 +161,7 @@ def _check_step(step: Step, count: int) -> None:
     _distinct("steps.devices", step.devices)
     bounds = {
         "device": len(step.devices),
-        "counts_as": CPU + 1,
+        "counts_as": ACCELERATOR_RUN + 1,
         "output_row": len(step.memory_node),
     }
     for name in ("node", "device", "counts_as", "memory_node", "allocation_node", "output_row"):

@@ -15,14 +15,17 @@ from __future__ import annotations
 
 import struct
 import zlib
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from tfprof.errors import InputError
+from tfprof.foundation.named_tuples import NamedTuple
 from tfprof.read.detect import CONVERTED_MAGIC as MAGIC
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tfprof.columns.strings import I64, U8
     from tfprof.read.source import Source
 
@@ -57,32 +60,45 @@ class Columns:
 
     def __init__(self, source: Source) -> None:
         """Read head and index; raises InputError for a newer format, else Damage."""
-        self._data = source.data
+        self.name, self._data = source.name, source.data
         self._stored = _placed(_index(source), source.data.size)
 
     def __contains__(self, name: str) -> bool:
         return name in self._stored
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._stored)
+
+    def rows(self, name: str) -> int:
+        """How many rows the column *name* has."""
+        return self.stored(name).rows
+
+    def stored(self, name: str) -> Stored:
+        """The index entry of the column *name*; raises Damage where there is none."""
+        if name not in self._stored:
+            raise Damage(f"there is no column {name}")
+        return self._stored[name]
+
     def numbers(self, name: str) -> I64:
         """The numeric column *name*, as a new array."""
-        stored, raw = self._raw(name)
+        stored, raw = self.raw(name)
         values = raw.view(f"<{stored.kind.removeprefix(_RISING)}")
         rising = stored.kind.startswith(_RISING)
         column = np.cumsum(values, dtype=np.int64) if rising else values.astype(np.int64)
-        column += stored.base
+        if stored.base:
+            column += stored.base
         return column
 
     def text(self, name: str) -> U8:
         """The text column *name*, as a new array."""
-        stored, raw = self._raw(name)
+        stored, raw = self.raw(name)
         if stored.kind != TEXT or stored.base:
             raise Damage(f"the column {name} does not hold text")
-        return raw.copy()
+        return raw if raw.flags.owndata else raw.copy()
 
-    def _raw(self, name: str) -> tuple[Stored, U8]:
-        if name not in self._stored:
-            raise Damage(f"there is no column {name}")
-        stored = self._stored[name]
+    def raw(self, name: str) -> tuple[Stored, U8]:
+        """The index entry of a column and its bytes, which match its checksum; else Damage."""
+        stored = self.stored(name)
         raw = self._data[stored.begin : stored.end]
         if zlib.crc32(raw.data) != stored.checksum:
             raise Damage(f"the checksum of the column {name} does not match")

@@ -12,7 +12,7 @@ automatically. Parts that a profile reads on demand are separate tables: Attribu
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -20,9 +20,9 @@ from tfprof.columns.frozen import Frozen
 from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, U8, Bool, Strings
 from tfprof.foundation.lazy_dataclasses import dataclass, fields
+from tfprof.foundation.named_tuples import NamedTuple
 from tfprof.model import Edges, Nodes, Note, Outputs, Profile, Regions, Stacks, Step
 from tfprof.read.columnar.coding import Columns, Damage
-from tfprof.read.keras_layers import layers_as_texts, layers_from_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -65,24 +65,36 @@ class ShapesOfSteps(Frozen):
     outputs: Outputs
 
 
+def run_shapes(profile: Profile) -> RunShapes:
+    """What the runs of *profile* record; raises InputError where a run is damaged."""
+    shaped = profile.with_run_shapes
+    return RunShapes(shaped.outputs, shaped.notes[len(profile.notes) :])
+
+
+def step_shapes(profile: Profile, number: int) -> ShapesOfSteps:
+    """The shapes of the steps in a group of `profile.step_shapes`; raises likewise."""
+    steps, read = profile.step_shapes[number]
+    return ShapesOfSteps(np.array(steps, np.int64), read(profile).outputs)
+
+
 def to_columns(kind: type, name: str, value: object) -> NamedColumns:
     """(name, column) of everything in *value*, a table of this *kind* called *name*."""
-    for part, declared in _parts(kind):
-        yield from _CONVERTERS[declared].to_columns(_within(name, part), getattr(value, part))
+    for part, declared in parts(kind):
+        yield from CONVERTERS[declared].to_columns(_within(name, part), getattr(value, part))
 
 
 def from_columns(kind: type, name: str, columns: Columns) -> Any:  # noqa: ANN401 - a *kind*
     """The table of this *kind* called *name*; raises Damage."""
     return kind(
         **{
-            part: _CONVERTERS[declared].from_columns(columns, _within(name, part))
-            for part, declared in _parts(kind)
+            part: CONVERTERS[declared].from_columns(columns, _within(name, part))
+            for part, declared in parts(kind)
             if kind is not Profile or part not in _SINCE_3 or _SINCE_3[part] in columns
         }
     )
 
 
-def _parts(kind: type) -> list[tuple[str, str]]:
+def parts(kind: type) -> list[tuple[str, str]]:
     """(name, declared type) of the parts of a table that are stored."""
     return [(part.name, str(part.type)) for part in fields(kind) if part.name not in _NOT_STORED]
 
@@ -91,15 +103,15 @@ def _within(name: str, part: str) -> str:
     return f"{name}.{part}" if name else part
 
 
-class _Converter(NamedTuple):
+class Converter(NamedTuple):
     """Converts values of a type to columns and back."""
 
     to_columns: Callable[[str, Any], NamedColumns]
     from_columns: Callable[[Columns, str], Any]
 
 
-def _table(kind: type) -> _Converter:
-    return _Converter(
+def _table(kind: type) -> Converter:
+    return Converter(
         partial(to_columns, kind), lambda columns, name: from_columns(kind, name, columns)
     )
 
@@ -183,23 +195,38 @@ def _read_notes(columns: Columns, name: str) -> tuple[Note, ...]:
 
 def _columns_of_layers(name: str, value: tuple[KerasLayer, ...]) -> NamedColumns:
     if value:  # so other files stay as they were
+        from tfprof.read.keras_layers import layers_as_texts  # noqa: PLC0415 - few have layers
+
         yield from _columns_of_strings(name, Strings.of(layers_as_texts(value)))
 
 
 def _read_layers(columns: Columns, name: str) -> tuple[KerasLayer, ...]:
-    has_layers = f"{name}.length" in columns
-    return layers_from_texts(_read_strings(columns, name)) if has_layers else ()
+    if f"{name}.length" not in columns:
+        return ()
+    from tfprof.read.keras_layers import layers_from_texts  # noqa: PLC0415 - likewise
+
+    return layers_from_texts(_read_strings(columns, name))
+
+
+def _columns_of_amounts(name: str, value: tuple[float, ...]) -> NamedColumns:
+    if value:  # so other files stay as they were
+        yield name, np.array(value).astype(np.int64)
+
+
+def _read_amounts(columns: Columns, name: str) -> tuple[float, ...]:
+    return tuple(map(float, columns.numbers(name).tolist())) if name in columns else ()
 
 
 _TABLES: Final = (Nodes, Edges, Outputs, Regions, Stacks, Shapes, Profile)
-_CONVERTERS: Final[dict[str, _Converter]] = {
-    "I64": _Converter(_columns_of_numbers, Columns.numbers),
-    "Bool": _Converter(_columns_of_numbers, truths),
-    "int": _Converter(_columns_of_numbers, partial(_read_one, Columns.numbers)),
-    "bool": _Converter(_columns_of_numbers, partial(_read_one, truths)),
-    "Strings": _Converter(_columns_of_strings, _read_strings),
-    "tuple[Step, ...]": _Converter(_columns_of_steps, _read_steps),
-    "tuple[Note, ...]": _Converter(_columns_of_notes, _read_notes),
-    "tuple[KerasLayer, ...]": _Converter(_columns_of_layers, _read_layers),
+CONVERTERS: Final[dict[str, Converter]] = {
+    "I64": Converter(_columns_of_numbers, Columns.numbers),
+    "Bool": Converter(_columns_of_numbers, truths),
+    "int": Converter(_columns_of_numbers, partial(_read_one, Columns.numbers)),
+    "bool": Converter(_columns_of_numbers, partial(_read_one, truths)),
+    "Strings": Converter(_columns_of_strings, _read_strings),
+    "tuple[Step, ...]": Converter(_columns_of_steps, _read_steps),
+    "tuple[Note, ...]": Converter(_columns_of_notes, _read_notes),
+    "tuple[KerasLayer, ...]": Converter(_columns_of_layers, _read_layers),
+    "tuple[float, ...]": Converter(_columns_of_amounts, _read_amounts),
     **{kind.__name__: _table(kind) for kind in _TABLES},
 }

@@ -40,24 +40,28 @@ if TYPE_CHECKING:
     from tfprof.read.columns import GraphColumns, NodeAttributes
     from tfprof.read.source import Source
 
-__all__ = ["Pool", "expanded", "library", "rooted"]
+__all__ = [
+    "InlinedAttributes", "Pool", "check_texts", "expanded", "library", "rooted", "unique_names",
+]  # fmt: skip
 _RETURNED, _OWN, _EFFECT = range(3)
 
 
 @dataclass(frozen=True, eq=False)
-class _Inlined(Frozen):
+class InlinedAttributes(Frozen):
     """The attributes of the pool's *row* that each node is a copy of."""
 
     attributes: NodeAttributes
     row: I64
 
     def __call__(self) -> tuple[I64, Strings]:
+        """(node, map entry) of each attribute, by node."""
         owner, entry = self.attributes()
         node, item = _of_rows(owner, self.row)
         return node, entry.take(item)
 
-    def within(self, source: Source) -> _Inlined:
-        return _Inlined(self.attributes.within(source), self.row)
+    def within(self, source: Source) -> InlinedAttributes:
+        """The same, read from *source*, which contains their bytes."""
+        return InlinedAttributes(self.attributes.within(source), self.row)
 
 
 def expanded(pool: Pool) -> GraphColumns:
@@ -67,7 +71,7 @@ def expanded(pool: Pool) -> GraphColumns:
     size = [each.body.rows.size for each in instances]
     instance = np.repeat(np.arange(len(instances)), size)
     prefix = Strings.of(each.prefix for each in instances)
-    name = _unique(Strings.beside([prefix.take(instance), columns.name.take(row)]), instance)
+    name = unique_names(Strings.beside([prefix.take(instance), columns.name.take(row)]), instance)
     input_node, source = _inputs(instances)
     shaped = np.full(len(columns.name), -1, np.int64)
     shaped[columns.shape_node] = np.arange(columns.shape_node.size)
@@ -84,13 +88,13 @@ def expanded(pool: Pool) -> GraphColumns:
         shape=columns.shape.take(shaped[row[shape_node]]),
         output_node=output_node,
         output_shape=columns.output_shape.take(output),
-        attributes=_Inlined(columns.attributes, row),
+        attributes=InlinedAttributes(columns.attributes, row),
         regions=_regions(instances, instance),
         notes=_notes(*instances),
     )
 
 
-def _unique(name: Strings, instance: I64) -> Strings:
+def unique_names(name: Strings, instance: I64) -> Strings:
     """The names; a number is appended to those in bodies that repeat an earlier one."""
     number, first = name.intern()
     repeated = (first[number] != np.arange(len(name))) & (instance > 0)

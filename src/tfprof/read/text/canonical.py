@@ -13,14 +13,13 @@ The result is exactly that of protobuf's parser; any other text gives None.
 
 from __future__ import annotations
 
-import re
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, U8, Bool, Strings
+from tfprof.columns.unique import marked
 from tfprof.read.columns import GraphColumns
 from tfprof.read.text.lines import (
     FLOAT,
@@ -35,18 +34,17 @@ from tfprof.read.text.lines import (
     require,
 )
 from tfprof.read.text.syntax import Unhandled, unescape
-from tfprof.wire.decode import buffer_view
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_LIBRARY = re.compile(rb"^library\b", re.MULTILINE)
-_EMPTY = b"library {\n}"
+_LIBRARY, _EMPTY = b"\nlibrary {", b"\nlibrary {\n}"
+_LIBRARY_NAME = NAMES.index(b"library")
 _BLOCK = 1 << 20
 _BLOCK_END = b"\n}\n"
 # A block's temporary arrays are far smaller than this; see `_keep_memory`.
 _LARGE = 1 << 24
-_LEVELS = 7
+_LEVELS = 7  # that a known message can have, at most LEVELS
 _INT64 = 1 << 63
 _WORD_SIZE = 8
 
@@ -138,21 +136,37 @@ class _Piece(NamedTuple):
 
 def columns(data: U8) -> GraphColumns | None:
     """The nodes of a GraphDef printed by protobuf; None for other text or if it has functions."""
-    # Whether there is more than a single empty function library, which most graphs have.
-    view = buffer_view(data)
-    libraries = [match.start() for match in islice(_LIBRARY.finditer(view), 2)]
-    if len(libraries) > 1 or any(bytes(view[at : at + len(_EMPTY)]) != _EMPTY for at in libraries):
+    blocks = [*_blocks(data)] or [(0, 0)]
+    # Functions are printed after the nodes: a look at the end saves reading all.
+    if _has_functions(data[blocks[-2:][0][0] :].tobytes()):
         return None
     _keep_memory()
-    unescaped, pieces, nodes = _Unescaped(data.size), [], 0
+    unescaped, pieces, nodes, libraries = _Unescaped(data.size), [], 0, 0
     try:
-        for begin, end in [*_blocks(data)] or [(0, 0)]:
-            pieces.append(_piece(lines(data[begin:end]), begin, nodes, unescaped))
+        for begin, end in blocks:
+            block = lines(data[begin:end])
+            libraries += _empty_libraries(block)
+            require(libraries <= 1)
+            pieces.append(_piece(block, begin, nodes, unescaped))
             nodes += pieces[-1].nodes
     except Unhandled:
         return None
     text = np.frombuffer(unescaped.text, np.uint8)
     return _joined(pieces, nodes, np.concatenate([data, text]) if text.size else data)
+
+
+def _has_functions(text: bytes) -> bool:
+    """Whether a function library that is not empty begins in this text."""
+    at = text.find(_LIBRARY)
+    return at >= 0 and not text.startswith(_EMPTY, at)
+
+
+def _empty_libraries(block: Lines) -> int:
+    """How many function libraries there are; raises Unhandled if there is something in one."""
+    rows = np.flatnonzero((block.token >> FORM_BITS == _LIBRARY_NAME) & (block.depth == 0))
+    require(block.token[rows] == _LIBRARY_NAME << FORM_BITS | OPEN)
+    require(np.append(block.depth, 0)[rows + 1] == 0)
+    return int(rows.size)
 
 
 def _keep_memory() -> None:
@@ -183,17 +197,15 @@ def _blocks(data: U8) -> Iterator[tuple[int, int]]:
 
 def _levels(block: Lines) -> list[_Level]:
     """The lines of each depth that a known message can have, with their fields."""
-    index, message = np.zeros(block.depth.size, np.int64), np.full(1, _GRAPH, np.uint8)
+    message = np.full(1, _GRAPH, np.uint8)
     levels = []
     for depth in range(_LEVELS):
-        here = block.depth == depth
-        line = np.flatnonzero(here)
-        parent = index[line]
+        line = np.flatnonzero(block.depth == depth)
+        parent = block.parent[line]
         token = message[parent].astype(np.int64) << _TOKEN_BITS | block.token[line]
-        field = _FIELD[token]
-        require(field != _WRONG)
-        levels.append(_Level(line, parent, field))
-        index, message = np.cumsum(here) - 1, field
+        message = _FIELD[token]
+        require(message != _WRONG)
+        levels.append(_Level(line, parent, message))
     return levels
 
 
@@ -207,7 +219,7 @@ def _check_values(block: Lines, levels: list[_Level]) -> None:
         is_bool = (first == _TRUE) | (first == _FALSE)
         require(np.where(field[rows] == _F, is_float, is_bool))
         integers = line[(field == _I) | (field == _SIZE)] if block.long.size else block.long
-        for each in np.intersect1d(integers, block.long).tolist():
+        for each in block.long[marked(integers, block.depth.size)[block.long]].tolist():
             number = int(block.text[block.value[each] : block.end[each]].tobytes())
             require(-_INT64 <= number < _INT64)
             block.number[each] = number

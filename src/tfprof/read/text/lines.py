@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfprof.kernels.table import kernel
 from tfprof.read.text.syntax import Unhandled
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ FORM_BITS = 3
 NAMES = (
     b"", b"node", b"name", b"op", b"input", b"attr", b"key", b"value", b"list", b"shape",
     b"s", b"i", b"f", b"b", b"dim", b"size", b"unknown_rank", b"device", b"type", b"tensor",
-    b"dtype", b"int_val", b"func",
+    b"dtype", b"int_val", b"func", b"library",
 )  # fmt: skip
 LONG_NAME = b"unknown_rank"  # the only one longer than eight bytes
 # Frequent words, whose letters need no check either.
@@ -44,6 +45,7 @@ _WORDS = (
 _PAD = 16
 _WORD = 8
 _INDENT = 2
+LEVELS = 8  # the compiled core has the same number
 _NEWLINE, _SPACE, _QUOTE, _COLON, _BACKSLASH, _LEFT, _RIGHT, _MINUS = b'\n ":\\{}-'
 # Escapes are checked this many bytes at a time: a tensor's content may be one very long line.
 _WINDOW = 1 << 20
@@ -62,6 +64,7 @@ class Lines(NamedTuple):
 
     text: U8
     depth: U8  # at most 255
+    parent: I64  # the message that contains the line, counted among the lines of its depth
     token: U8  # the name's index in NAMES (0: another name), then FORM_BITS bits of form
     value: I64  # where the value begins; a string's value begins at its quote
     end: I64  # where the line ends
@@ -92,6 +95,15 @@ def lines(block: U8) -> Lines:
     text[: block.size] = block
     if block.size and block[-1] != _NEWLINE:
         text[block.size] = _NEWLINE
+    return _fields(text, *field_lines(text))
+
+
+@kernel
+def field_lines(text: U8) -> tuple[U8, I64, I64, I64]:
+    """(depth, parent, where the name begins, end) of each line that is a field.
+
+    The parent is counted among the lines of its own depth; only LEVELS depths have one.
+    """
     end = np.flatnonzero(text == _NEWLINE)
     start = np.empty_like(end)
     start[:1], start[1:] = 0, end[:-1] + 1
@@ -103,24 +115,30 @@ def lines(block: U8) -> Lines:
     require(not end.size or (depth.min() >= 0 and depth_after[-1] == 0))
     _check_indent(text, start, depth)
     start += _INDENT * depth
-    fields = ~closes
-    require(fields | (end - start == 1))
-    rest = np.flatnonzero(fields)
-    depth = np.minimum(depth, 255).astype(np.uint8)
-    return _fields(text, depth[rest], start[rest], end[rest], last[rest])
+    require(np.where(closes, end - start == 1, end > start))
+    rest = np.flatnonzero(~closes)
+    depth, start, end = depth[rest], start[rest], end[rest]
+    parent = np.zeros(rest.size, np.int64)
+    for level in range(1, LEVELS + 1):
+        here = np.flatnonzero(depth == level)
+        parent[here] = (np.cumsum(depth == level - 1) - 1)[here]
+    return np.minimum(depth, 255).astype(np.uint8), parent, start, end
 
 
-def _fields(text: U8, depth: U8, start: I64, end: I64, last: U8) -> Lines:
+def _fields(text: U8, depth: U8, parent: I64, start: I64, end: I64) -> Lines:
     """The lines that are fields; *start* is where their names begin."""
+    last, written = text[end - 1], text.tobytes()
     opens, strings = last == _LEFT, last == _QUOTE
     name, value = _names(text, start, end, opens)
     require(opens | (text[value - 1] == _SPACE))
-    escaped, escaped_quotes = _escapes(text, end)
+    escaped, escaped_quotes = np.zeros(end.size, np.bool_), np.empty(0, np.int64)
+    if b"\\" in written:
+        escaped, escaped_quotes = _escapes(text, end)
     _check_quotes(text, value, end, np.flatnonzero(strings), escaped_quotes)
-    if bool((text > 127).any()):  # noqa: PLR2004 - not ASCII
+    if not written.isascii():
         # Other characters than ASCII are only in strings, as all else was checked; require UTF-8.
         try:
-            text.tobytes().decode()
+            written.decode()
         except UnicodeDecodeError as problem:
             raise Unhandled from problem
     form = np.where(opens, np.uint8(OPEN), np.uint8(STRING))
@@ -128,7 +146,7 @@ def _fields(text: U8, depth: U8, start: I64, end: I64, last: U8) -> Lines:
     others = np.flatnonzero(~(opens | strings))
     form[others], number[others], long = _scalars(text, value[others], end[others])
     token = (name << np.uint8(FORM_BITS)) | form
-    return Lines(text, depth, token, value, end, number, others[long], escaped)
+    return Lines(text, depth, parent, token, value, end, number, others[long], escaped)
 
 
 def _check_quotes(text: U8, value: I64, end: I64, strings: I64, escaped: I64) -> None:

@@ -2,11 +2,12 @@
 
     read_trace(source) ──► TraceColumns ──► with_trace(profile, trace) ──► Profile
 
-planes       bytes → columns                   nesting  steps, self times
-event_table  the class of each event           memory   allocations of each execution
-operations   which events are operations,      kernels  what ran on accelerators
-             and which call each ran for       launches instructions of XLA programs
-merge        the graph node of each operation
+planes       bytes → columns                   nesting        steps, self times
+event_table  the class of each event           memory         allocations of each execution
+operations   which events are operations,      kernels        what ran on accelerators
+             and which call each ran for       launches       instructions of XLA programs
+merge        the graph node of each operation  programs       the nodes of these instructions
+                                               program_steps  the step of each execution
 """
 
 from __future__ import annotations
@@ -19,13 +20,15 @@ from tfprof.columns.unique import unique_inverse
 from tfprof.foundation.units import plural
 from tfprof.model import own_notes
 from tfprof.read.read_files import read_wire
-from tfprof.read.xplane import trace
+from tfprof.read.xplane import launches, trace
 from tfprof.read.xplane.event_table import EventTable, event_table
 from tfprof.read.xplane.memory import TraceMemory, memory
 from tfprof.read.xplane.merge import with_trace
 from tfprof.read.xplane.nesting import Steps, steps
 from tfprof.read.xplane.operations import operations
+from tfprof.read.xplane.peaks import peaks
 from tfprof.read.xplane.planes import Space, device_of, read_space
+from tfprof.read.xplane.program_steps import with_steps
 from tfprof.read.xplane.trace import TraceColumns
 from tfprof.tables.formats import TRACE
 from tfprof.wire.decode import VARINT, scan
@@ -41,34 +44,32 @@ _CPU = b"/device:cpu:0"
 _PS_IN_NS, _PS_IN_US = 10**3, 10**6
 
 
-def read_trace(source: Source) -> TraceColumns:
-    """The columns of a trace; raises InputError."""
-    return read_wire(source, TRACE, lambda data: columns(data, source.name))
+def read_trace(source: Source, weights: str | None = None, devices: str = "one") -> TraceColumns:
+    """The columns of a trace; *weights* and *devices* as in `read_hlo`. Raises InputError."""
+    read = read_wire(source, TRACE, lambda data: columns(data, source.name))
+    return read._replace(source=source, weights=weights, of_devices=devices)
 
 
 def columns(data: U8, name: str = "the trace") -> TraceColumns:
     """The columns of a trace; raises WireError, or InputError if it exceeds a limit."""
     space = read_space(data)
     table = event_table(space, name)
-    windows = _steps(table, name)
     ran = operations(table)
-    moment = table.ns[ran.event]
-    of_device, devices = _devices(space, ran.event)
-    spans = table.placed.take(ran.event).spans()
+    placed = table.placed.take(ran.event)
+    moment = table.ns(placed)
+    windows, step = with_steps(table, ran, moment, _steps(table, name))
+    of_device, devices = _devices(space, placed.line)
+    spans = placed.spans()
     events = trace.Events(
-        name=ran.name,
-        op=ran.op,
-        function=ran.function,
-        kind=ran.kind,
-        label=space.event_kind[ran.event] + 1,
-        line=table.placed.line[ran.event],
+        what=ran.what,
+        line=placed.line,
         device=of_device,
         start_ns=moment,
         own_ps=spans.own(),
-        long_ps=table.placed.long[ran.event],
-        # An operation belongs to the step that called it, even if it runs later.
-        step=windows.of(np.where(ran.called_ns >= 0, ran.called_ns, moment)),
+        long_ps=placed.long,
+        step=step,
         shapes=table.texts(b"shape", ran.event),
+        names=ran.names,
     )
     allocated = memory(table, events, spans, windows)
     level = _level(space)
@@ -80,6 +81,8 @@ def columns(data: U8, name: str = "the trace") -> TraceColumns:
         memory=allocated.memory,
         level=level,
         notes=(*windows.notes, *own_notes(_notes(events, allocated, level))),
+        programs=launches.programs(space),
+        peaks=peaks(space),
     )
 
 
@@ -89,14 +92,14 @@ def _steps(table: EventTable, name: str) -> Steps:
     marked = stats.named(b"tfprof_step")
     marked = marked if marked.size else stats.named(b"step_num")
     marked = marked[table.on_host[stats.owner[marked]]]
-    event = stats.owner[marked]
-    return steps(stats.number[marked], table.ns[event], table.placed.long[event] // _PS_IN_NS, name)
+    placed = table.placed.take(stats.owner[marked])
+    return steps(stats.number[marked], table.ns(placed), placed.long // _PS_IN_NS, name)
 
 
-def _devices(space: Space, event: I64) -> tuple[I64, Strings]:
+def _devices(space: Space, line: I64) -> tuple[I64, Strings]:
     devices = space.plane.mapped(device_of)
     ids, first = devices.intern()
-    used, row = unique_inverse(ids[space.line_plane[space.event_line[event]]])
+    used, row = unique_inverse(ids[space.line_plane][line])
     return row, devices.take(first[used]).compact()
 
 
@@ -120,7 +123,7 @@ def _notes(events: trace.Events, allocated: TraceMemory, level: int) -> Iterator
             f"{own:,} us, are outside all steps and are ignored"
         )
     # The rest is about TensorFlow: other programs have no such operations, and other allocators.
-    if not np.isin(events.kind, (trace.NODE, trace.EAGER, trace.DATA)).any():
+    if not np.isin(events.names.kind, (trace.NODE, trace.EAGER, trace.DATA)).any():
         return
     if trace.UNKNOWN_LEVEL < level < trace.FULL_LEVEL:
         yield (

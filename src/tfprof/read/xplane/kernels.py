@@ -20,10 +20,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.columns.strings import I64, Strings
-from tfprof.columns.unique import intern_rows, unique_inverse
+from tfprof.columns.unique import combined, intern_rows, unique_inverse
 from tfprof.read.expansion_limits import bounded
 from tfprof.read.xplane import launches
-from tfprof.read.xplane.event_table import node_and_op
+from tfprof.read.xplane.compiled_nodes import XLA
+from tfprof.read.xplane.event_kinds import node_and_op
+from tfprof.read.xplane.launches import either
 from tfprof.read.xplane.nesting import LineEvents
 from tfprof.read.xplane.planes import TENSORFLOW_OPS, XLA_MODULES, blank
 
@@ -39,12 +41,16 @@ _PS_IN_NS = 1000
 
 
 class Kernels(NamedTuple):
-    """The events of accelerators, and what each of them ran."""
+    """The events of accelerators, and what each of them ran: a row of the strings."""
 
     event: I64
+    what: I64
     name: Strings
     op: Strings
     function: Strings  # that XLA compiled; empty if unknown
+    program: I64  # of XLA: its number, 0 if unknown
+    module: Strings  # its name
+    instruction: Strings
 
 
 class _Texts(NamedTuple):
@@ -69,14 +75,15 @@ def kernels(table: EventTable) -> Kernels:
     event = np.flatnonzero(table.on_device)
     if not event.size:
         none = Strings.of([])
-        return Kernels(event, none, none, none)
-    texts = _columns(table, event)
+        return Kernels(event, event, none, none, none, event, none, none)
+    program, texts = _columns(table, event)
     bounded(texts[0], table.file, *texts[1:])
-    row, distinct = intern_rows(*texts)
-    columns = (column.take(distinct) for column in texts)
+    row, distinct = combined(unique_inverse(program)[1], intern_rows(*texts)[0])
+    columns = [column.take(distinct) for column in texts]
     named = [_named(_Texts(*values)) for values in zip(*columns, strict=True)]
-    parts = (Strings.of(values).take(row) for values in zip(*named, strict=True))
-    return Kernels(event, *parts)
+    name, op, function = (Strings.of(values) for values in zip(*named, strict=True))
+    module, instruction = (columns[_Texts._fields.index(n)] for n in ("module", "instruction"))
+    return Kernels(event, row, name, op, function, program[distinct], module, instruction)
 
 
 def _named(texts: _Texts) -> tuple[bytes, bytes, bytes]:
@@ -89,14 +96,20 @@ def _named(texts: _Texts) -> tuple[bytes, bytes, bytes]:
         return (*_annotated(texts.annotation), b"")
     if texts.instruction:
         if function and texts.source_name:
-            return texts.source_name, texts.source_op or texts.opcode, function
+            of_node = not texts.source_name.startswith(XLA)
+            return texts.source_name, texts.source_op or texts.opcode, function if of_node else b""
         program = function or texts.program
         name = program + b"/" + texts.instruction if program else texts.instruction
-        kind = texts.category or texts.opcode or _NUMBER.sub(b"", texts.instruction)
+        kind = texts.category or texts.opcode or without_number(texts.instruction)
         return name, kind, b""
     if texts.operation:
         return texts.operation, texts.operation_type or texts.operation, b""
     return texts.own, texts.own, b""
+
+
+def without_number(instruction: bytes) -> bytes:
+    """The name of an instruction up to its number: `custom-call` of `custom-call.3`."""
+    return _NUMBER.sub(b"", instruction)
 
 
 def _annotated(annotation: bytes) -> tuple[bytes, bytes]:
@@ -109,24 +122,26 @@ def _annotated(annotation: bytes) -> tuple[bytes, bytes]:
     return parts[0] or annotation, parts[0] or annotation
 
 
-def _columns(table: EventTable, event: I64) -> list[Strings]:
+def _columns(table: EventTable, event: I64) -> tuple[I64, list[Strings]]:
+    """(the number of the program, the fields of _Texts) of each event."""
     space, kind = table.space, table.space.event_kind[event]
 
     each, none = np.arange(event.size), blank(event.size)
+    every_kind = np.arange(len(space.kind))
 
     def said(stat: bytes) -> Strings:
         """The stat of each event or, without one, of its metadata."""
-        of_kind = space.kind_stats.texts(stat, len(space.kind))
+        of_kind = space.kind_stats.texts(stat, every_kind)
         return either(table.texts(stat, event), each, of_kind.take(kind))
 
-    of_kind = np.append(space.kind_stats.numbers(b"program_id", len(space.kind)), 0)[kind]
-    number = table.numbers(b"program_id")[event]
+    of_kind = np.append(space.kind_stats.numbers(b"program_id", every_kind), 0)[kind]
+    number = table.numbers(b"program_id", event)
     number = np.where(number != 0, number, of_kind)
     category = said(b"hlo_category")
     # The metadata of a TPU's events have the name of the instruction as their display name.
     display = space.kind_display.take(kind).where(category.length > 0)
     instruction = either(said(b"hlo_op"), each, display)
-    known = launches.instructions(space)
+    known = launches.instructions(space, number)
     at = known.find(launches.instruction_keys(number, instruction))
     operation_kind, held = (
         np.append(space.event_kind, -1)[_around(table, event, line)]
@@ -134,7 +149,7 @@ def _columns(table: EventTable, event: I64) -> list[Strings]:
     )
     module = either(said(b"hlo_module"), each, either(space.kind, held, none))
     name, program = _programs(module.where(instruction.length > 0), number)
-    return [
+    return number, [
         said(b"tf_op"),
         said(b"annotation"),
         name,
@@ -186,12 +201,3 @@ def _around(table: EventTable, event: I64, line: bytes) -> I64:
         return LineEvents(space.line_plane[of_line], start, space.event_long_ps[rows])
 
     return np.append(outer, -1)[on_lines(outer).spans().around(on_lines(event))]
-
-
-def either(known: Strings, row: I64, other: Strings) -> Strings:
-    """The *row* of *known* if there is one and it is not empty, else the string of *other*."""
-    if not len(known):
-        return other
-    is_known = (row >= 0) & (known.length[row] > 0)
-    both = Strings.concat([known, other])
-    return both.take(np.where(is_known, row, len(known) + np.arange(len(other))))

@@ -24,14 +24,17 @@ import numpy as np
 
 from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.columns.unique import first_rows, unique, unique_inverse
+from tfprof.read.hlo.modules import module_slices, read_modules
+from tfprof.read.xplane.compiled_nodes import sources
 from tfprof.read.xplane.nesting import count_before
-from tfprof.wire.decode import BYTES, scan
+from tfprof.read.xplane.trace import Programs
 
 if TYPE_CHECKING:
     from tfprof.read.xplane.planes import Space
 
 _PROGRAMS_PLANE = b"/host:metadata"
 UNKNOWN, SEVERAL = -1, -2
+_CLUSTER = b"cluster_"
 # At most so many simultaneous launches of a program are distinguished.
 _MOST_AT_ONCE = 8
 _MOST_EVENTS, _ANY = 2, np.iinfo(np.int64).max
@@ -119,6 +122,11 @@ def function_of(module: bytes) -> bytes:
     return b"_" + match[1] if match else b""
 
 
+def is_of_tensorflow(module: bytes) -> bool:
+    """Whether the XLA module with this name was compiled for a graph of TensorFlow."""
+    return module.startswith(_CLUSTER) or bool(function_of(module))
+
+
 def _of_programs(node: I64, at: I64, program: I64) -> tuple[I64, I64]:
     """(launches, the program of each): nodes with instructions inside, and others like them."""
     # If all instructions of a launch ran elsewhere, its node identifies the program, if it has one.
@@ -171,26 +179,39 @@ def instruction_keys(program: I64, name: Strings) -> Strings:
     return Strings.of(texts).take(unique_inverse(pair)[1])
 
 
-def instructions(space: Space) -> Instructions:
-    """All instructions in the trace; raises WireError."""
+def programs(space: Space) -> Programs:
+    """The programs in the trace."""
     stats = space.kind_stats
     rows = stats.named(b"Hlo Proto")
     has_programs = space.plane.which(_PROGRAMS_PLANE.__eq__)
     rows = rows[has_programs[space.kind_plane[stats.owner[rows]]]]
-    protos = stats.text.take(rows)
-    buffer = protos.blob
-    module = scan(buffer, protos.start, protos.start + protos.length, {1: BYTES})[1]
-    computation = scan(buffer, module.start, module.end, {3: BYTES})[3]
-    instruction = scan(buffer, computation.start, computation.end, {2: BYTES})[2]
-    part = scan(buffer, instruction.start, instruction.end, {1: BYTES, 2: BYTES, 7: BYTES})
-    count = instruction.start.size
-    at, length = part[7].last_slice(count)
-    metadata = scan(buffer, at, at + length, {1: BYTES, 2: BYTES})
-    proto = module.message[computation.message[instruction.message]]
-    program = space.kind_id[stats.owner[rows[proto]]]
+    kind, protos = stats.owner[rows], stats.text.take(rows)
+    # Older traces have the number of a program as that of its metadata alone.
+    number = stats.numbers(b"program_id", kind)
+    number = np.where(number != 0, number, space.kind_id[kind])
+    return Programs(number, protos.start, protos.start + protos.length)
+
+
+def instructions(space: Space, wanted: I64) -> Instructions:
+    """All instructions of the *wanted* programs in the trace; raises WireError."""
+    held, buffer = programs(space), space.kind_stats.text.blob
+    number, start, end = (column[np.isin(held.number, wanted)] for column in held)
+    modules = read_modules(buffer, *module_slices(buffer, start, end))
+    source, other = sources(modules)
+    proto = modules.computation_module[modules.instruction.message]
+    named = np.where(source >= 0, source, 0)
     return Instructions(
-        instruction_keys(program, Strings(buffer, *part[1].last_slice(count))),
-        Strings(buffer, *metadata[2].last_slice(count)),
-        Strings(buffer, *metadata[1].last_slice(count)),
-        Strings(buffer, *part[2].last_slice(count)),
+        instruction_keys(number[proto], modules.instruction_name),
+        either(modules.op_name, source, other),
+        modules.op_type.take(named).where(source >= 0) if len(other) else modules.op_type,
+        modules.opcode,
     )
+
+
+def either(known: Strings, row: I64, other: Strings) -> Strings:
+    """The *row* of *known* if there is one and it is not empty, else the string of *other*."""
+    if not len(known):
+        return other
+    is_known = (row >= 0) & (known.length[row] > 0)
+    both = Strings.concat([known, other])
+    return both.take(np.where(is_known, row, len(known) + np.arange(len(other))))

@@ -15,10 +15,11 @@ import numpy as np
 
 from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.columns.unique import first_rows, sum_by, unique_inverse
-from tfprof.read.xplane.event_table import ALLOCATED, FREED, EventTable
+from tfprof.read.xplane.event_kinds import ALLOCATED, FREED
 from tfprof.read.xplane.trace import Events, Memory, taken
 
 if TYPE_CHECKING:
+    from tfprof.read.xplane.event_table import EventTable
     from tfprof.read.xplane.nesting import Spans, Steps
 
 _NEVER = np.iinfo(np.int64).max
@@ -49,12 +50,13 @@ class TraceMemory(NamedTuple):
 def memory(table: EventTable, events: Events, spans: Spans, steps: Steps) -> TraceMemory:
     """The memory that the executions with these *spans* allocated."""
     allocated, deallocated = table.rows(ALLOCATED), table.rows(FREED)
-    address, moment = table.numbers(b"addr"), table.ns[allocated]
-    event = spans.around(table.placed.take(allocated))
+    placed, freed = table.placed.take(allocated), table.placed.take(deallocated)
+    moment, event = table.ns(placed), spans.around(placed)
     step = np.where(event >= 0, np.append(events.step, -1)[event], steps.of(moment))
-    until = _freed(address[allocated], moment, address[deallocated], table.ns[deallocated])
+    addresses = (table.numbers(b"addr", rows) for rows in (allocated, deallocated))
+    until = _freed(moment, table.ns(freed), *addresses)
     op = table.texts(b"tf_op", allocated)
-    requested = np.clip(table.numbers(b"requested_bytes")[allocated], 0, _MOST_BYTES)
+    requested = np.clip(table.numbers(b"requested_bytes", allocated), 0, _MOST_BYTES)
     is_output = Strings.of([b"output"]).find(table.texts(b"region_type", allocated)) >= 0
     step_end = np.append(steps.end_ns, 0)[step]
     every = Allocations(op, event, moment, until, requested, is_output, step, step_end)
@@ -68,7 +70,7 @@ def _by_owner(events: Events, allocations: Allocations) -> Memory:
     """Sums by execution or, if that has no event, by operation and step."""
     ids, _ = allocations.op.intern()
     # The key of an execution is its row; other keys are larger than all rows.
-    other = len(events.name) + allocations.step * max(ids.size, 1) + ids
+    other = events.what.size + allocations.step * max(ids.size, 1) + ids
     key = np.where(allocations.event >= 0, allocations.event, other)
     first, owner = first_rows(key)[1], unique_inverse(key)[1]
     event = allocations.event[first]
@@ -92,7 +94,7 @@ def _by_owner(events: Events, allocations: Allocations) -> Memory:
     )
 
 
-def _freed(address: I64, moment_ns: I64, freed_address: I64, freed_ns: I64) -> I64:
+def _freed(moment_ns: I64, freed_ns: I64, address: I64, freed_address: I64) -> I64:
     """When each allocation was freed."""
     count = address.size
     addresses = np.concatenate([address, freed_address])

@@ -1,0 +1,179 @@
+"""The cache's folder: where it is, which files in it are ours, how large it may grow.
+
+    $TFPROF_CACHE, $XDG_CACHE_HOME/tfprof or ~/.cache/tfprof
+        KEY.profile          the columns of a profile
+        KEY.3f2a…            what was worked out from it later
+
+Files are replaced, never changed, so any number of processes can use the folder at once. A file
+that somebody else owns or can write to is not read. The time of a file is that of its last use.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Final
+
+from tfprof.foundation.named_tuples import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+VARIABLE: Final = "TFPROF_CACHE"
+PROFILE: Final = "profile"
+_OFF: Final = ("off", "0", "no", "none", "false")
+_KEY, _PART = 32, 16  # hexadecimal digits of a key and of an addition
+_HEX: Final = {*"0123456789abcdef"}
+_UNFINISHED: Final = ".tfprof-"  # as io/write_files.py calls them
+_PATIENCE_SECONDS: Final = 3600.0
+_OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
+
+_is_off: ContextVar[bool] = ContextVar("cache_is_off", default=False)
+
+
+class Kept(NamedTuple):
+    """The files of one entry."""
+
+    key: str
+    files: list[str]
+    size: int
+    used: float  # seconds since 1970
+
+
+@contextmanager
+def cache_off(*, off: bool = True) -> Iterator[None]:
+    """Inside, neither used nor written, if *off*."""
+    token = _is_off.set(off or _is_off.get())
+    try:
+        yield
+    finally:
+        _is_off.reset(token)
+
+
+def cache_folder() -> str | None:
+    """The folder of the cache, which may not exist; None where the cache is off."""
+    named = os.environ.get(VARIABLE, "")
+    if _is_off.get() or named.strip().lower() in _OFF or not hasattr(os, "preadv"):
+        return None
+    if named:
+        return os.path.abspath(named)  # noqa: PTH100 - the process may change its folder
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    # The specification of XDG ignores relative paths.
+    if not os.path.isabs(base):  # noqa: PTH117
+        home = os.path.expanduser("~")  # noqa: PTH111 - which raises no error
+        # As root with the home of another user, or without a home, there is no cache.
+        base = os.path.join(home, ".cache") if _is_home(home) else ""  # noqa: PTH118
+    elif _is_root_at_a_user(base):
+        return None
+    return os.path.join(base, "tfprof") if base else None  # noqa: PTH118
+
+
+def _is_home(folder: str) -> bool:
+    with suppress(OSError):
+        return not hasattr(os, "geteuid") or os.stat(folder).st_uid == os.geteuid()  # noqa: PTH116
+    return False
+
+
+def _is_root_at_a_user(folder: str) -> bool:
+    """Whether root would make *folder* among the files of a user, who could not use it then."""
+    while not os.path.exists(folder):  # noqa: PTH110
+        folder = os.path.dirname(folder)  # noqa: PTH120
+    return hasattr(os, "geteuid") and not os.geteuid() and os.stat(folder).st_uid != 0  # noqa: PTH116
+
+
+def make_folder(folder: str) -> None:
+    """Make the *folder*, for this user alone; raises OSError where it is not ours."""
+    os.makedirs(os.path.dirname(folder), exist_ok=True)  # noqa: PTH103, PTH120
+    with suppress(FileExistsError):
+        os.mkdir(folder, 0o700)  # noqa: PTH102 - its mode
+    if not is_ours(os.stat(folder)):  # noqa: PTH116
+        raise PermissionError(folder)
+
+
+def is_ours(status: os.stat_result) -> bool:
+    """Whether this user owns a file or folder, and nobody else can write to it."""
+    if not hasattr(os, "geteuid"):
+        return True
+    return status.st_uid == os.geteuid() and not status.st_mode & _OTHERS_WRITE
+
+
+def open_file(path: str) -> int | None:
+    """A file of the cache, open; None where there is none or it is not ours."""
+    with suppress(OSError):
+        if not is_ours(os.stat(os.path.dirname(path))):  # noqa: PTH116, PTH120
+            return None
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        status = os.fstat(handle)
+        if stat.S_ISREG(status.st_mode) and is_ours(status):
+            return handle
+        os.close(handle)
+    return None
+
+
+def parts_of(folder: str, key: str) -> list[str]:
+    """The files of the entry *key*, beside its profile."""
+    with suppress(OSError), os.scandir(folder) as found:
+        names = [file.name for file in found if _key_of(file.name) == key]
+        return sorted(name for name in names if not name.endswith(PROFILE))
+    return []
+
+
+def _key_of(name: str) -> str | None:
+    """The key of the entry that a file belongs to; None for a file that is not of the cache."""
+    key, _, part = name.partition(".")
+    is_ours = len(key) == _KEY and (part == PROFILE or len(part) == _PART)
+    return key if is_ours and {*key, *part.removeprefix(PROFILE)} <= _HEX else None
+
+
+def note_use(path: str) -> None:
+    """From now on, the file is the one that was used last."""
+    with suppress(OSError):
+        os.utime(path)
+
+
+def entries(folder: str) -> list[Kept]:
+    """The entries in *folder*, the one that was used last first."""
+    files: dict[str, list[tuple[str, os.stat_result]]] = {}
+    with suppress(OSError), os.scandir(folder) as found:
+        for file in found:
+            if key := _key_of(file.name):
+                with suppress(OSError):
+                    status = file.stat(follow_symlinks=False)
+                    files.setdefault(key, []).append((file.path, status))
+    kept = [
+        Kept(key, [path for path, _ in of], sum(status.st_size for _, status in of),
+             max(status.st_mtime for _, status in of))
+        for key, of in files.items()
+    ]  # fmt: skip
+    return sorted(kept, key=lambda entry: -entry.used)
+
+
+def remove_oldest(folder: str, most: int) -> None:
+    """Remove the entries that were not used for longest, until the others have *most* bytes."""
+    left = most
+    for entry in entries(folder):
+        left -= entry.size
+        if left < 0:
+            _remove(entry.files)
+    with suppress(OSError), os.scandir(folder) as found:
+        old = time.time() - _PATIENCE_SECONDS
+        _remove(
+            [f.path for f in found if f.name.startswith(_UNFINISHED) and f.stat().st_mtime < old]
+        )
+
+
+def clear(folder: str) -> list[Kept]:
+    """Remove all entries; returns them."""
+    found = entries(folder)
+    for entry in found:
+        _remove(entry.files)
+    return found
+
+
+def _remove(files: list[str]) -> None:
+    for file in files:
+        with suppress(OSError):
+            os.unlink(file)  # noqa: PTH108

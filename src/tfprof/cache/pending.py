@@ -1,0 +1,48 @@
+"""Entries that are to be written once the answer is delivered.
+
+The command line keeps its profiles until then. Of a program, entries are written at its end: those
+of the profiles that it still holds.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+from functools import partial
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from tfprof.foundation.after_answer import later
+
+if TYPE_CHECKING:
+    from tfprof.cache.entry import Entry
+    from tfprof.model import Profile
+
+_entries: WeakKeyDictionary[Profile, Entry] = WeakKeyDictionary()
+
+
+def write_later(profile: Profile, entry: Entry) -> None:
+    """Write the *entry* of this *profile* later."""
+    if later(partial(_write, profile, entry), partial(entry.lacks, profile)):
+        return
+    if not _entries:
+        atexit.unregister(_write_all)
+        atexit.register(_write_all, os.getpid())
+    _entries[profile] = entry
+
+
+def _write(profile: Profile, entry: Entry) -> None:
+    from tfprof.cache.write_entry import write_entry  # noqa: PLC0415 - after the answer
+
+    write_entry(entry, profile)
+
+
+def _write_all(process: int) -> None:
+    """At the end of a program, but not of its children."""
+    if process != os.getpid():
+        return
+    try:
+        for profile, entry in list(_entries.items()):
+            _write(profile, entry)
+    except KeyboardInterrupt:
+        return

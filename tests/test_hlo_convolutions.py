@@ -1,0 +1,184 @@
+"""Products and convolutions of HLO, with figures by hand and XLA's own where that is right."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+
+from hlo_rules import Shapes, float_ops, operation
+from tfprof.ops.counting import number_of
+from tfprof.ops.shape import UnknownShape
+from tfprof.ops.table import rules
+
+# --- products --------------------------------------------------------------------------------
+
+
+def dot(left: tuple[int, ...], right: tuple[int, ...], output: tuple[int, ...], *axes: int) -> int:
+    return float_ops("dot", [left, right], [output], lhs_contracting_dimensions=[*axes])
+
+
+def test_a_perceptron() -> None:
+    """8 rows, 128 to 256 to 64; XLA has 788,480 (jaxlib 0.10.2), with 8·256 for the relu."""
+    hidden = dot((8, 128), (128, 256), (8, 256), 1)
+    output = dot((8, 256), (256, 64), (8, 64), 1)
+    assert hidden == 2 * 8 * 128 * 256
+    assert hidden + output == 786_432 == 788_480 - 8 * 256
+
+
+def test_attention() -> None:
+    """2 texts, 32 words, 4 heads of 16; the second product has its factors swapped, as JAX does."""
+    scores = dot((2, 32, 4, 16), (2, 32, 4, 16), (2, 4, 32, 32), 3)
+    values = dot((2, 32, 4, 16), (2, 4, 32, 32), (2, 4, 16, 32), 1)
+    assert scores == values == 2 * (2 * 4) * 32 * 32 * 16
+    assert scores + values == 524_288
+
+
+def test_a_product_without_sums() -> None:
+    assert dot((3,), (4,), (3, 4)) == 3 * 4
+    op = operation("dot", [(3,), (4,)], [(3, 4)], lhs_contracting_dimensions=[])
+    multiply_adds = rules()["dot"].multiply_adds
+    assert multiply_adds is not None
+    assert multiply_adds(op) == 0
+    op = operation("dot", [(3, 5), (5, 4)], [(3, 4)], lhs_contracting_dimensions=[1])
+    assert multiply_adds(op) == 3 * 5 * 4
+
+
+@pytest.mark.parametrize("axes", [[7], [-3], "1", None, [1.5]])
+def test_a_damaged_dot_is_not_counted(axes: Any) -> None:
+    with pytest.raises(UnknownShape):
+        number_of(
+            rules()["dot"],
+            operation("dot", [(3, 5), (5, 4)], [(3, 4)], lhs_contracting_dimensions=axes),
+        )
+
+
+def test_ragged_products() -> None:
+    """Every row meets the matrix of its group: 10 rows of 4, three groups, 5 columns."""
+    work = 2 * 10 * 4 * 5
+    plain = {"lhs_contracting_dimensions": [1], "lhs_batch_dimensions": []}
+    assert float_ops("ragged-dot", [(10, 4), (3, 4, 5), (3,)], [(10, 5)], **plain) == work
+    # The gradient of the matrices: groups divide the 10 rows that are summed over.
+    of_rows = {"lhs_contracting_dimensions": [0], "lhs_batch_dimensions": []}
+    assert float_ops("ragged-dot", [(10, 4), (10, 5), (3,)], [(3, 4, 5)], **of_rows) == work
+    batched = {"lhs_contracting_dimensions": [2], "lhs_batch_dimensions": [0]}
+    shapes: Shapes = [(6, 10, 4), (6, 4, 5), (3,)]
+    assert float_ops("ragged-dot", shapes, [(6, 10, 5)], **batched) == 6 * work
+
+
+def test_a_scaled_dot() -> None:
+    shapes: Shapes = [(8, 64), (64, 16), (8, 2), (2, 16)]
+    counted = float_ops("scaled-dot", shapes, [(8, 16)], lhs_contracting_dimensions=[1])
+    assert counted == 2 * 8 * 64 * 16 + 8 * 64 + 64 * 16
+
+
+# --- convolutions: shapes, labels and windows as JAX 0.10.2 lowers conv_general_dilated ---------
+
+
+def convolution(  # noqa: PLR0913 - a convolution has that many parts
+    base: tuple[int, ...], kernel: tuple[int, ...], output: tuple[int, ...], labels: str,
+    size: list[int], *, stride: tuple[int, int] = (1, 1), lhs_dilate: tuple[int, int] = (1, 1),
+    feature_groups: int = 1, batch_groups: int = 1,
+) -> int:  # fmt: skip
+    """*labels* are HLO's, as in b01f_01io->b01f."""
+    _, of_kernel, of_output = labels.replace("->", "_").split("_")
+    return float_ops(
+        "convolution", [base, kernel], [output],
+        kernel_input_feature_dimension=of_kernel.index("i"),
+        kernel_output_feature_dimension=of_kernel.index("o"),
+        output_spatial_dimensions=[of_output.index(axis) for axis in "01"],
+        window_size=size, window_stride=[*stride], base_dilation=[*lhs_dilate],
+        feature_group_count=feature_groups, batch_group_count=batch_groups,
+    )  # fmt: skip
+
+
+FORWARD: Final = "b01f_01io->b01f"
+TO_INPUT: Final = "b01f_01oi->b01f"
+TO_KERNEL: Final = "f01b_i01o->01bf"
+
+
+def test_a_convolution() -> None:
+    """XLA has 1,083,392: it leaves out taps on padding."""
+    counted = convolution((2, 16, 16, 8), (3, 3, 8, 16), (2, 16, 16, 16), FORWARD, [3, 3])
+    assert counted == 2 * (2 * 16 * 16 * 16) * (3 * 3 * 8) == 1_179_648
+
+
+def test_without_padding_xla_has_the_same() -> None:
+    """cost_analysis() of the lowered program, jaxlib 0.10.2."""
+    counted = convolution((2, 16, 16, 8), (3, 3, 8, 16), (2, 14, 14, 16), FORWARD, [3, 3])
+    assert counted == 903_168
+    grouped = convolution(
+        (2, 16, 16, 8), (3, 3, 2, 16), (2, 7, 7, 16), FORWARD, [3, 3],
+        stride=(2, 2), feature_groups=4,
+    )  # fmt: skip
+    assert grouped == 56_448
+
+
+def test_gradients_of_a_convolution_with_strides() -> None:
+    image, kernel, output = (2, 16, 16, 8), (3, 3, 8, 16), (2, 8, 8, 16)
+    parts = [
+        convolution(image, kernel, output, FORWARD, [3, 3], stride=(2, 2)),
+        convolution(output, kernel, image, TO_INPUT, [3, 3], lhs_dilate=(2, 2)),
+        convolution(image, output, kernel, TO_KERNEL, [8, 8]),
+    ]
+    assert parts == [2 * (2 * 8 * 8 * 16) * (3 * 3 * 8)] * 3
+    assert sum(parts) == 884_736
+
+
+def test_gradients_where_strides_do_not_divide_the_image() -> None:
+    image, kernel, output = (2, 7, 7, 4), (3, 3, 4, 6), (2, 4, 4, 6)
+    forward = 2 * (2 * 4 * 4 * 6) * (3 * 3 * 4)
+    assert convolution(image, kernel, output, FORWARD, [3, 3], stride=(2, 2)) == forward
+    assert convolution(output, kernel, image, TO_INPUT, [3, 3], lhs_dilate=(2, 2)) == forward
+    assert convolution(image, output, kernel, TO_KERNEL, [4, 4]) == forward
+
+
+def test_gradients_of_strides_in_one_dimension() -> None:
+    image, kernel, output = (2, 8, 8, 4), (3, 3, 4, 6), (2, 4, 8, 6)
+    forward = 2 * (2 * 4 * 8 * 6) * (3 * 3 * 4)
+    assert convolution(image, kernel, output, FORWARD, [3, 3], stride=(2, 1)) == forward
+    assert convolution(output, kernel, image, TO_INPUT, [3, 3], lhs_dilate=(2, 1)) == forward
+    assert convolution(image, output, kernel, TO_KERNEL, [4, 8]) == forward
+
+
+def test_gradients_of_a_grouped_convolution() -> None:
+    """Two groups of 2 to 3 features; the gradient of the kernel has two batch groups."""
+    image, kernel, output = (2, 8, 8, 4), (3, 3, 2, 6), (2, 4, 4, 6)
+    turned = (3, 3, 4, 3)  # of a group: 3 features of the output, to all 4 of the image
+    forward = 2 * (2 * 4 * 4 * 6) * (3 * 3 * 2)
+    assert forward == convolution(
+        image, kernel, output, FORWARD, [3, 3], stride=(2, 2), feature_groups=2
+    )
+    assert forward == convolution(
+        output, turned, image, TO_INPUT, [3, 3], lhs_dilate=(2, 2), feature_groups=2
+    )
+    assert forward == convolution(image, output, kernel, TO_KERNEL, [4, 4], batch_groups=2)
+
+
+def test_gradients_of_a_depthwise_convolution() -> None:
+    image, kernel, output = (2, 8, 8, 4), (3, 3, 1, 8), (2, 8, 8, 8)
+    forward = 2 * (2 * 8 * 8 * 8) * (3 * 3)
+    assert forward == convolution(image, kernel, output, FORWARD, [3, 3], feature_groups=4)
+    turned = (3, 3, 4, 2)
+    assert forward == convolution(output, turned, image, TO_INPUT, [3, 3], feature_groups=4)
+    assert forward == convolution(image, output, kernel, TO_KERNEL, [8, 8], batch_groups=4)
+
+
+def test_gradients_of_batch_groups() -> None:
+    """Half of the batch makes half of the output features: 4 images to 2."""
+    image, kernel, output = (4, 8, 8, 4), (3, 3, 4, 6), (2, 8, 8, 6)
+    forward = 2 * (2 * 8 * 8 * 6) * (3 * 3 * 4)
+    assert forward == convolution(image, kernel, output, FORWARD, [3, 3], batch_groups=2)
+    turned, both = (3, 3, 8, 3), (2, 8, 8, 8)
+    assert forward == convolution(output, turned, both, TO_INPUT, [3, 3], feature_groups=2)
+    assert forward == convolution(image, output, kernel, TO_KERNEL, [8, 8], feature_groups=2)
+
+
+def test_gradients_of_a_transposed_convolution() -> None:
+    """Every element of the image meets all taps."""
+    image, kernel, output = (2, 6, 6, 4), (3, 3, 4, 5), (2, 12, 12, 5)
+    forward = 2 * (2 * 6 * 6 * 4) * (3 * 3 * 5)
+    assert convolution(image, kernel, output, FORWARD, [3, 3], lhs_dilate=(2, 2)) == forward
+    assert convolution(output, kernel, image, TO_INPUT, [3, 3], stride=(2, 2)) == forward
+    to_kernel = convolution(image, output, kernel, TO_KERNEL, [12, 12], lhs_dilate=(2, 2))
+    assert to_kernel == forward

@@ -1,0 +1,221 @@
+"""Which parameters of a program are weights, in small programs; all figures are by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+import tfprof
+from hlo_recorded import by_type
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Shapes = dict[str, str]
+PARAMETER: Final = '  p{at} = {shape} parameter({at}), metadata={{op_name="{path}"}}'
+
+
+def program(folder: Path, shapes: Shapes, *lines: str, weights: str | None = None) -> tfprof.Loaded:
+    """A program with parameters p0, p1 … of these paths and shapes, and these lines."""
+    parameters = [
+        PARAMETER.format(at=at, path=path, shape=shape) if path[:1] != "%" else
+        f"  {path} = {shape} parameter({at})"
+        for at, (path, shape) in enumerate(shapes.items())
+    ]  # fmt: skip
+    file = folder / "program.txt"
+    last = lines or ("ROOT one = s32[] constant(1)",)
+    file.write_text("\n".join(["HloModule m", "ENTRY main {", *parameters, *last, "}", ""]))
+    return tfprof.load(graph=file, weights=weights)
+
+
+def counted(loaded: tfprof.Loaded) -> tuple[int, int]:
+    """(parameters, those that are trainable)."""
+    total = loaded.summary().total
+    return total["parameters"], total["trainable"]
+
+
+def notes(loaded: tfprof.Loaded) -> str:
+    return " ".join(note.text for note in loaded.notes)
+
+
+# --- names ------------------------------------------------------------------------------------
+
+SUMMED: Final = (
+    "lhs_contracting_dims={1}, rhs_contracting_dims={0}, "
+    'metadata={op_name="jit(f)/Model/Dense_0/dot_general"}'
+)
+PRODUCTS: Final = (
+    f"  d = f32[4,9] dot(p2, p0), {SUMMED}",
+    f"  ROOT e = f32[4,8] dot(d, p1), {SUMMED}",
+)
+
+
+def test_two_trees_with_the_same_layers_are_two(tmp_path: Path) -> None:
+    shapes = {
+        "params['Dense_0']['kernel']": "f32[64,9]",
+        "target_params['Dense_0']['kernel']": "f32[9,8]",
+        "x": "f32[4,64]",
+    }
+    loaded = program(tmp_path, shapes, *PRODUCTS)
+    assert counted(loaded) == (64 * 9 + 9 * 8, 64 * 9 + 9 * 8)
+    assert by_type(loaded)["dot"].own_float_ops == 2 * 4 * 64 * 9 + 2 * 4 * 9 * 8
+    names = {row.name for row in loaded.scope(max_depth=10)}
+    assert {"Model/Dense_0/kernel", "target_params/Dense_0/kernel"} <= names
+    assert "repeat" not in notes(loaded)
+
+
+def test_no_parameter_has_the_name_of_another_node(tmp_path: Path) -> None:
+    """`a.b` and `a['b']` have the same keys; `d` is also an instruction."""
+    shapes = {"a.kernel": "f32[3]", "a['kernel']": "f32[5]", "d": "f32[7]"}
+    loaded = program(tmp_path, shapes, "  ROOT d = f32[7] negate(p2)")
+    assert len(loaded) == 4
+    assert counted(loaded)[0] == 3 + 5
+    assert "repeat" not in notes(loaded)
+
+
+# --- weights ----------------------------------------------------------------------------------
+
+EQUINOX: Final = {
+    "model.layers[0].weight": "f32[64,32]",
+    "model.layers[0].bias": "f32[64]",
+    "model.layers[1].weight": "f32[10,64]",
+    "model.layers[1].bias": "f32[10]",
+    "x": "f32[32]",
+}
+NNX: Final = {
+    "st['l1']['bias'].value": "f32[64]",
+    "st['l1']['kernel'].value": "f32[64,64]",
+    "st['lora_a'].value": "f32[64,4]",
+    "st['lora_b'].value": "f32[4,64]",
+    "st['pos'].value": "f32[16,64]",
+    "st['dropout']['count'].value": "u32[]",
+    "x": "f32[2,16,64]",
+    "labels": "f32[2,10]",
+    "batch['image']": "f32[2,16]",
+}
+
+
+def test_attributes_called_weight(tmp_path: Path) -> None:
+    assert counted(program(tmp_path, EQUINOX))[0] == (64 * 32 + 64) + (10 * 64 + 10) == 2_762
+    alone = {"linear.weight": "f32[3,5]", "linear.bias": "f32[3]", "x": "f32[5]"}
+    assert counted(program(tmp_path, alone))[0] == 3 * 5 + 3
+
+
+def test_floats_in_an_argument_with_layers_are_weights(tmp_path: Path) -> None:
+    layer, free = 64 * 64 + 64, 2 * 64 * 4 + 16 * 64
+    loaded = program(tmp_path, NNX)
+    assert counted(loaded) == (layer + free, layer + free)
+    (caveat,) = (note.text for note in loaded.notes if note.caveat)
+    names = ("st['lora_a'].value", "st['lora_b'].value", "st['pos'].value")
+    listed = ", ".join(f'"{name}"' for name in names)
+    assert caveat == (
+        f"Counted as weights, since others of the same argument are: {listed}; "
+        "if some are data, --weights=REGEX says which are weights"
+    )
+    assert "weight" not in notes(program(tmp_path, NNX, weights="st.*"))
+
+
+def test_statistics_and_caches_in_an_argument_with_layers(tmp_path: Path) -> None:
+    shapes = {
+        "st['bn']['scale'].value": "f32[8]",
+        "st['bn']['mean'].value": "f32[8]",
+        "st['bn']['var'].value": "f32[8]",
+        "st['attention']['cached_key'].value": "f32[2,50,8]",
+        "st['opt_state'][0]['w']": "f32[100]",
+        "st['batch_stats']['w']": "f32[9]",
+    }
+    loaded = program(tmp_path, shapes)
+    assert counted(loaded) == (8 + 8 + 8 + 9, 8)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "expected"),
+    [
+        # One argument of several positions, as of `def f(*args)`.
+        ({"args[0]['l']['kernel']": "f32[4,3]", "args[1]": "f32[4,4]"}, 12),
+        ({"a[1][0].l.weight": "f32[4,3]", "a[1][0].pos": "f32[5]", "a[1][1]": "f32[4,4]"}, 17),
+        # Items of an argument that are in no layer say nothing of those beside them.
+        ({"batch['scale']": "f32[2]", "batch['image']": "f32[2,9]"}, 2),
+        ({"p['l']['kernel']": "f32[4,3]", "batch['weight']": "f32[2]", "weight": "f32[2]"}, 12),
+        # The collection `params` says which are weights.
+        ({"v['params']['l']['kernel']": "f32[4,3]", "v['cache']['l']['k']": "f32[2,9]"}, 12),
+    ],
+)
+def test_data_are_no_weights(tmp_path: Path, shapes: Shapes, expected: int) -> None:
+    assert counted(program(tmp_path, shapes))[0] == expected
+
+
+def test_a_user_says_which_are_weights_of_any_type(tmp_path: Path) -> None:
+    shapes = {"q['w']": "s8[64,9]", "q['scale']": "f32[9]", "x": "s8[4,64]"}
+    loaded = program(tmp_path, shapes, weights="q.*")
+    assert counted(loaded) == (64 * 9 + 9, 64 * 9 + 9)
+    assert loaded.summary().total["parameter_bytes"] == 64 * 9 + 4 * 9
+
+
+# --- notes ------------------------------------------------------------------------------------
+
+
+def test_a_note_names_floats_beside_weights_that_do_not_count(tmp_path: Path) -> None:
+    shapes = {"q['w']": "f32[64,9]", "q['scale']": "f32[9]", "q['step']": "s32[]", "x": "f32[4,64]"}
+    loaded = program(tmp_path, shapes)
+    assert counted(loaded)[0] == 9
+    (caveat,) = (note.text for note in loaded.notes if note.caveat)
+    assert caveat == (
+        "Not counted as weights, though others of the same argument are: \"q['w']\"; "
+        "--weights=REGEX says which are"
+    )
+    assert "weights" not in notes(program(tmp_path, shapes, weights=".*scale.*"))
+
+
+def test_parameters_without_a_name_may_be_weights(tmp_path: Path) -> None:
+    shapes = {"%a": "f32[64,9]", "%b": "f32[]", "%c": "s64[2]"}
+    loaded = program(tmp_path, shapes)
+    (caveat,) = (note.text for note in loaded.notes if note.caveat)
+    assert caveat == (
+        "No parameter of the program looks like a weight; --weights=REGEX says which are: 'a', 'c'"
+    )
+    assert counted(program(tmp_path, shapes, weights="a"))[0] == 64 * 9
+    assert "are: 'c'" in notes(program(tmp_path, {"%b": "f32[]", "%c": "s64[2]"}))
+    assert not notes(program(tmp_path, {"%b": "f32[]", "step": "s32[]"}))
+
+
+# --- no weight --------------------------------------------------------------------------------
+
+DENSE: Final = (
+    "  d = f32[4,9] dot(p0, p1), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+    "  ROOT e = f32[4,9] tanh(d)",
+)
+
+
+def test_parameters_are_unknown_if_no_argument_looks_like_a_weight(tmp_path: Path) -> None:
+    loaded = program(tmp_path, {"x": "f32[4,64]", "w": "f32[64,9]"}, *DENSE)
+    summary, overview = loaded.summary(), loaded.overview()
+    assert summary.total["parameters"] is None
+    assert "parameters" in summary.total_incomplete
+    assert "Parameters        ?" in str(summary)
+    assert "shape of" not in str(summary)
+    assert "parameters" in overview.total_incomplete
+    assert "Parameters   ?" in str(overview)
+    for report in (summary, overview):
+        assert "--weights=REGEX" in str(report)
+    named = program(tmp_path, {"x": "f32[4,64]", "w": "f32[64,9]"}, *DENSE, weights="w")
+    assert counted(named)[0] == 64 * 9
+    assert "parameters" not in named.summary().total_incomplete
+    assert "Parameters   576" in str(named.overview())
+
+
+def test_a_converted_program_has_unknown_parameters_as_well(tmp_path: Path) -> None:
+    loaded = program(tmp_path, {"x": "f32[4,64]", "w": "f32[64,9]"}, *DENSE)
+    loaded.convert(tmp_path / "p.tfprof")
+    again = tfprof.load(profile=tmp_path / "p.tfprof")
+    assert again.summary().total["parameters"] is None
+    assert "--weights=REGEX" in str(again.summary())
+
+
+@pytest.mark.parametrize("shapes", [{}, {"lr": "f32[]"}, {"opt_state[0].mu": "f32[9]"}])
+def test_a_program_without_arrays_has_no_parameters(tmp_path: Path, shapes: Shapes) -> None:
+    loaded = program(tmp_path, shapes)
+    assert loaded.summary().total["parameters"] == 0
+    assert "parameters" not in loaded.summary().total_incomplete
+    assert "Parameters   0" in str(loaded.overview())

@@ -1,0 +1,377 @@
+"""Programs that JAX compiled have the parameters that JAX says, and hand-counted float operations.
+
+The programs are those of hlo_models.py; hlo_figures.py has their float operations, and facts.json
+what JAX itself says. Where XLA's own cost analysis is right, its number must come out, too.
+"""
+
+from __future__ import annotations
+
+import re
+from math import prod
+from typing import Final
+
+import pytest
+
+import hlo_figures as figures
+import hlo_oracle
+import tfprof
+from hlo_recorded import FORMS, by_type, content, contracted, elements, facts, loaded, path
+
+ALL: Final = sorted(figures.CONTRACTIONS)
+# The bound of this loop is an argument.
+OPEN: Final = "runtime_loop"
+# Before optimizations, no loop says how often it runs; the second reader reads no conditions.
+LOOPS_BEFORE: Final = "scanned_grad"
+# Their parameters are called `w`, which no framework does.
+UNNAMED: Final = {"nested", "runtime_loop", "branches", "mapped"}
+# A device has a part of each weight: test_hlo_devices.py has them.
+DIVIDED: Final = {"grid"}
+
+
+def test_every_program_is_recorded() -> None:
+    assert sorted(facts()) == ALL
+    for name in ALL:
+        assert all(path(name, form).exists() for form in FORMS)
+    assert {file.name.partition(".")[0] for file in path("x").parent.glob("*.before.pb.gz")} == {
+        *figures.BEFORE
+    }
+
+
+# --- the figures against a second reader ------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_second_reader_finds_the_figures(name: str) -> None:
+    for form in ("hlo.pb", "module.pb"):
+        found = hlo_oracle.contractions(content(name, form), unknown=figures.TURNS)
+        assert found == figures.total(figures.CONTRACTIONS[name])
+
+
+@pytest.mark.parametrize("name", sorted({*figures.BEFORE} - {LOOPS_BEFORE}))
+def test_a_second_reader_finds_the_figures_before_optimizations(name: str) -> None:
+    assert hlo_oracle.contractions(content(name, "before.pb")) == figures.total(
+        figures.BEFORE[name]
+    )
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_second_reader_finds_the_arguments(name: str) -> None:
+    said = facts()[name]
+    arguments = {**said.params, **said.optimizer, **said.inputs}
+    parameters = hlo_oracle.module(content(name)).parameters()
+    if name in {"sharded", "mapped", *DIVIDED}:  # a device has a part of what is split
+        assert {*parameters} == {*arguments}
+    else:
+        assert parameters == arguments
+
+
+# --- parameters -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", sorted({*ALL} - UNNAMED - DIVIDED))
+def test_parameters_are_those_of_the_pytree(name: str, form: str) -> None:
+    # Where no argument is a weight, as in functions of x, none can be told from data: unknown.
+    expected = elements(facts()[name].params) or None
+    assert loaded(name, form).summary().total["parameters"] == expected
+
+
+@pytest.mark.parametrize("name", sorted({*ALL} - UNNAMED - DIVIDED))
+def test_each_array_of_the_pytree_is_a_parameter(name: str) -> None:
+    rows = loaded(name).scope(
+        select=["params"], account_type_regexes=["_trainable_variables"], max_depth=1000
+    )
+    found = sorted(row.own_params for row in rows if row.own_params)
+    assert found == sorted(prod(shape) for shape in facts()[name].params.values())
+
+
+@pytest.mark.parametrize("name", sorted(UNNAMED))
+def test_a_user_says_which_parameters_are_weights(name: str) -> None:
+    assert by_type(loaded(name))["_TFProfRoot"].total_params == 0
+    program = tfprof.load(graph=path(name), weights="w")
+    shape = hlo_oracle.module(content(name)).parameters()["w"]  # of one device
+    assert program.summary().total["parameters"] == prod(shape)
+
+
+@pytest.mark.parametrize(("name", "each"), [("flax_linen", 4), ("scanned", 4), ("half", 2)])
+def test_parameters_have_the_bytes_of_their_type(name: str, each: int) -> None:
+    total = loaded(name).summary().total
+    assert total["parameter_bytes"] == each * elements(facts()[name].params)
+
+
+def test_a_mapped_function_keeps_its_scopes() -> None:
+    assert {scope.split("/")[0] for scope, _ in by_phase("half")} == {"layer"}
+
+
+def test_the_state_of_the_optimizer_counts_apart() -> None:
+    said = facts()["flax_linen"]
+    everything = by_type(loaded("flax_linen"))["_TFProfRoot"].total_params
+    assert everything == elements(said.params) + elements(said.optimizer)
+    state = by_type(loaded("flax_linen"), account_type_regexes=["_optimizer_state"])
+    assert state["_TFProfRoot"].total_params == elements(said.optimizer)
+
+
+def test_layers_have_their_own_parameters() -> None:
+    said = facts()["flax_linen"].params
+    rows = loaded("flax_linen").scope(
+        select=["params"], account_type_regexes=["_trainable_variables"], max_depth=3
+    )
+    found = {row.name: row.total_params for row in rows if row.depth == 3}
+    expected: dict[str, int] = {}
+    for name, shape in said.items():
+        layer = "Net/" + name.split("'")[1]
+        expected[layer] = expected.get(layer, 0) + prod(shape)
+    assert found == expected
+
+
+def test_layers_of_a_summary_have_their_own_parameters() -> None:
+    rows = {row["path"]: row["parameters"] for row in loaded("flax_linen").summary().rows}
+    # Conv_0: 3 by 3 by 3 to 8, a bias each; dense layers likewise.
+    assert rows["Net/Conv_0"] == 3 * 3 * 3 * 8 + 8
+    assert rows["Net/proj"] == 512 * 32 + 32
+    for block in ("Net/block0", "Net/block1"):
+        assert rows[block] == (32 * 64 + 64) + (64 * 32 + 32)
+    assert rows["Net/head"] == 32 * 10 + 10
+
+
+# --- float operations -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", sorted({*ALL} - {OPEN}))
+def test_products_and_convolutions_are_exact(name: str, form: str) -> None:
+    assert contracted(loaded(name, form)) == figures.total(figures.CONTRACTIONS[name])
+
+
+@pytest.mark.parametrize("name", sorted(figures.BEFORE))
+def test_they_are_before_optimizations(name: str) -> None:
+    assert contracted(loaded(name, "before.pb")) == figures.total(figures.BEFORE[name])
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "turn"),
+    [
+        (OPEN, "hlo.pb", figures.TURN),
+        (OPEN, "txt", figures.TURN),
+    ],
+)
+def test_a_loop_without_a_bound_counts_once_and_says_so(name: str, form: str, turn: int) -> None:
+    program = loaded(name, form)
+    assert contracted(program) == turn
+    assert "total_float_ops" in by_type(program)["_TFProfRoot"].incomplete
+    assert "no constant bound" in " ".join(note.text for note in program.op().notes)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_nothing_is_left_out(name: str) -> None:
+    counted = loaded(name).op(select=["float_ops"]).flops
+    assert counted is not None
+    assert counted.uncounted == ()
+
+
+def functions() -> list[tuple[str, str, int]]:
+    return [
+        (name, kind, of)
+        for name, parts in figures.ELEMENTWISE.items()
+        for kind, of in parts.items()
+    ]
+
+
+@pytest.mark.parametrize(("name", "kind", "expected"), functions())
+def test_mathematical_functions_count_once_per_element(name: str, kind: str, expected: int) -> None:
+    assert hlo_oracle.elements(content(name), kind) == expected
+    assert by_type(loaded(name))[kind].own_float_ops == expected
+
+
+def test_windows_count_what_they_compare_and_add() -> None:
+    before = by_type(loaded("pooling", "before.pb"))
+    assert before["reduce-window"].own_float_ops == sum(figures.WINDOWS.values())
+    # Each of 2·6·6·4 windows: its 3 comparisons; then the gradient is added in one place.
+    windows = 2 * 6 * 6 * 4
+    assert before["select-and-scatter"].own_float_ops == windows * (2 * 2 - 1) + windows
+
+
+def test_library_calls_have_the_textbook_formulas() -> None:
+    rows = by_type(loaded("library"))
+    assert rows["fft"].own_float_ops == figures.LIBRARY["fft"]
+    routines = sum(figures.LIBRARY.values()) - figures.LIBRARY["fft"]
+    assert rows["custom-call"].own_float_ops == routines
+    assert rows["sort"].own_float_ops == 0  # by convention: its work depends on the data
+
+
+def test_a_summary_has_the_forward_pass() -> None:
+    parts = figures.CONTRACTIONS["flax_linen"].items()
+    forward = sum(ops for part, ops in parts if part.endswith("forward"))
+    assert 2 * loaded("flax_linen").summary().total["multiply_adds"] == forward == 309_760
+
+
+def test_a_training_step_has_its_parts() -> None:
+    parts = figures.CONTRACTIONS["flax_linen"].items()
+    expected = {
+        phase: sum(ops for part, ops in parts if part.endswith(phase))
+        for phase in ("forward", "backward", "optimizer")
+    }
+    rows = loaded("flax_linen").summary(training=True).rows
+    assert {row["name"]: 2 * row["multiply_adds"] for row in rows} == expected
+
+
+# --- XLA's own cost analysis ------------------------------------------------------------------
+
+
+def as_xla_counts(name: str) -> int:
+    """Our total as XLA counts it: choosing and casting are one per element, and so is a clamp."""
+    total = by_type(loaded(name))["_TFProfRoot"].total_float_ops
+    choices, casts, clamps = (
+        hlo_oracle.elements(content(name), kind) for kind in ("select", "convert", "clamp")
+    )
+    return int(total) + choices + casts - clamps
+
+
+@pytest.mark.parametrize("name", ["flax_nnx", "plain", "remat", "branches", "sharded", "mapped"])
+def test_the_total_is_xlas_where_xla_is_right(name: str) -> None:
+    said = facts()[name]
+    assert as_xla_counts(name) == said.flops + said.transcendentals
+
+
+def test_the_total_is_xlas_but_for_padding() -> None:
+    said = facts()["flax_linen"]
+    # Of 8 by 8 windows of 3 by 3 taps, the last in each direction has one tap on padding.
+    taps, inside = (8 * 3) ** 2, (8 * 3 - 1) ** 2
+    padding = 2 * (4 * 8) * 3 * (taps - inside)
+    forward_and_backward = 2 * padding
+    assert as_xla_counts("flax_linen") - forward_and_backward == said.flops + said.transcendentals
+
+
+@pytest.mark.parametrize("name", ["scanned", "scanned_grad", "remat_scanned", "nested"])
+def test_xla_counts_a_loop_once_and_we_every_turn(name: str) -> None:
+    assert facts()[name].flops < 0.5 * figures.total(figures.CONTRACTIONS[name])
+
+
+# --- scopes -----------------------------------------------------------------------------------
+
+
+def by_phase(name: str, form: str = "hlo.pb") -> dict[tuple[str, str], int]:
+    """Float operations of products and convolutions by scope and phase."""
+    rows = loaded(name, form).scope(select=["float_ops", "op_types"], max_depth=1000)
+    found: dict[tuple[str, str], int] = {}
+    for row in rows:
+        phase = [kind for kind in ("forward", "backward", "recomputation") if kind in row.op_types]
+        if row.own_float_ops and {"dot", "convolution"} & {*row.op_types}:
+            scope = row.name.rpartition("/")[0]
+            key = scope, " ".join(phase)
+            found[key] = found.get(key, 0) + row.own_float_ops
+    return found
+
+
+def test_products_before_optimizations_stand_below_their_modules() -> None:
+    found = by_phase("flax_linen", "before.pb")
+    expected = {}
+    for part, ops in figures.CONTRACTIONS["flax_linen"].items():
+        layer, phase = part.split()
+        expected[f"Net/{layer}", phase] = ops
+    assert found == expected
+
+
+def convolutions_by_scope() -> dict[tuple[str, str], int]:
+    parts = (part.split() for part in figures.CONTRACTIONS["convolutions"])
+    return {(scope, phase): figures.CONTRACTIONS["convolutions"][f"{scope} {phase}"]
+            for scope, phase in parts}  # fmt: skip
+
+
+def test_convolutions_before_optimizations_have_their_scopes() -> None:
+    assert by_phase("convolutions", "before.pb") == convolutions_by_scope()
+
+
+def test_convolutions_that_xla_rewrote_have_their_scopes() -> None:
+    assert by_phase("convolutions") == convolutions_by_scope()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_modules_have_their_float_operations(form: str) -> None:
+    rows = loaded("flax_linen", form).scope(
+        select=["float_ops"], account_type_regexes=["dot", "convolution"], max_depth=3
+    )
+    found = {
+        row.name: row.total_float_ops for row in rows if row.total_float_ops and row.depth == 3
+    }
+    expected: dict[str, int] = {}
+    for part, ops in figures.CONTRACTIONS["flax_linen"].items():
+        layer = "Net/" + part.split()[0].split("/")[0]
+        expected[layer] = expected.get(layer, 0) + ops
+    assert found == expected
+
+
+@pytest.mark.parametrize(("name", "form"), [("remat", "before.pb"), ("remat_scanned", "hlo.pb")])
+def test_what_is_computed_again_is_told_apart(name: str, form: str) -> None:
+    parts = {**figures.CONTRACTIONS, "remat": figures.BEFORE["remat"]}[name]
+    found: dict[str, int] = {}
+    for (_, phase), ops in by_phase(name, form).items():
+        found[phase] = found.get(phase, 0) + ops
+    assert found == parts
+
+
+@pytest.mark.parametrize("name", ["scanned", "scanned_grad"])
+def test_named_scopes_in_a_scan_have_all_its_turns(name: str) -> None:
+    totals: dict[str, int] = {}
+    for (scope, _), ops in by_phase(name).items():
+        part = next((word for word in ("attention", "mlp") if word in scope.split("/")), "head")
+        totals[part] = totals.get(part, 0) + ops
+    expected: dict[str, int] = {}
+    for part, ops in figures.CONTRACTIONS[name].items():
+        word = part.split()[0].split("/")[0]
+        expected[word] = expected.get(word, 0) + ops
+    assert totals == expected
+
+
+def test_layers_without_modules_are_named_by_their_weights() -> None:
+    expected: dict[str, int] = {}
+    for part, ops in figures.CONTRACTIONS["flax_nnx"].items():
+        expected[part.split()[0]] = expected.get(part.split()[0], 0) + ops
+    totals: dict[str, int] = {}
+    for (scope, _), ops in by_phase("flax_nnx").items():
+        layer = next((word for word in expected if word in scope.split("/")), scope)
+        totals[layer] = totals.get(layer, 0) + ops
+    assert totals == expected
+
+
+def test_products_of_no_single_weight_stand_at_their_line() -> None:
+    by_line: dict[str, int] = {}
+    for (scope, _), ops in by_phase("plain").items():
+        layer = scope.split("/")[0]
+        if layer != "layers":
+            assert re.fullmatch(r"hlo_models\.py#L\d+", layer)
+            by_line[layer] = by_line.get(layer, 0) + ops
+    # One line has the gradients of all three matrices of layers; `head` is in no layer.
+    layers, head = 3 * figures.dense(7, 12, 12), 2 * figures.dense(7, 12, 20)
+    assert sorted(by_line.values()) == sorted([layers, head])
+
+
+def test_what_xla_rewrote_has_the_line_of_its_consumer() -> None:
+    rows = loaded("convolutions").code(
+        select=["float_ops"], account_type_regexes=["convolution"], max_depth=100
+    )
+    found = sum(row.own_float_ops for row in rows if row.own_float_ops)
+    assert found == figures.total(figures.CONTRACTIONS["convolutions"])
+
+
+def test_lines_of_code_have_what_they_call() -> None:
+    rows = loaded("flax_linen").code(
+        select=["float_ops"], account_type_regexes=["dot", "convolution"], max_depth=100
+    )
+    found = sorted((row.name.split(":")[2], row.own_float_ops) for row in rows if row.own_float_ops)
+    parts = figures.CONTRACTIONS["flax_linen"]
+    ops = {
+        layer: parts[f"{layer} forward"] + parts[f"{layer} backward"]
+        for layer in ("Conv_0", "proj", "block0/up", "block0/down", "head")
+    }
+    blocks = 2 * (ops["block0/up"] + ops["block0/down"])  # one line for both layers of both
+    lines = [("Net.__call__", ops[layer]) for layer in ("Conv_0", "proj", "head")]
+    assert found == sorted([("Block.__call__", blocks), *lines])
+
+
+# --- devices ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["sharded", "mapped"])
+def test_figures_of_many_devices_are_of_one_and_say_so(name: str) -> None:
+    assert "4 devices" in " ".join(note.text for note in loaded(name).notes)
