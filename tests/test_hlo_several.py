@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+import ours
 import tfprof
+from case import Case
 from tfprof.ops.counting import lower_bound_nodes
+from tfprof.ops.program_runs import programs
 from tfprof.ops.with_float_ops import with_float_ops
 from tfprof.read import load
 from tfprof.read.hlo.text import to_wire
@@ -338,6 +341,19 @@ def test_steps_that_differ_leave_a_lower_bound() -> None:
     for step, runs in ((0, 3), (1, 5)):
         own = {"dot.1": runs * DOT_OPS, "dot.2": 3 * DOT_OPS}
         assert dots(profile, step) == (own, {"dot.2"})
+
+
+def test_inputs_that_a_graph_lacks_connect_nothing() -> None:
+    """They are negative rows, and may be more than there are nodes."""
+    record = 'step_stats { dev_stats { device: "/cpu:0" node_stats { node_name: "a" } } }'
+    case = Case.from_text(
+        "scope",
+        graph="""node { name: "a" op: "dot" input: "x" input: "y" input: "z" }
+            node { name: "b" op: "dot" input: "u" input: "v" input: "w" }
+            node { name: "c" op: "dot" input: "b" }""",
+        steps=[(0, record)],
+    )
+    assert programs(ours.load(case)).tolist() == [0, 1, 1]
 
 
 def test_a_program_counts_nothing_in_a_step_without_it() -> None:

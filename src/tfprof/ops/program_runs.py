@@ -83,7 +83,9 @@ def _programs(profile: Profile) -> I64:
     inside = np.flatnonzero(regions.of_node >= 0)
     one = np.append(consumer, inside)
     other = np.append(edges.source, regions.call[regions.of_node[inside]])
-    linked = (other >= 0) & is_instruction[one] & is_instruction[other]
+    exists = other >= 0  # inputs that the graph lacks are negative
+    one, other = one[exists], other[exists]
+    linked = is_instruction[one] & is_instruction[other]
     return np.where(is_instruction, _connected(len(profile), one[linked], other[linked]), -1)
 
 
