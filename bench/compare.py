@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     _Stream: TypeAlias = BufferedReader | gzip.GzipFile
 
+VARIANT = ".other"  # how the file ends that a variant of ours writes
 _CHUNK = 1 << 20
 _SCOPE_DOC = (
     b"\nscope: The nodes in the model graph are organized by their names,"
@@ -33,11 +34,11 @@ _GRAPH_DOC = (
 
 def compared(ours: Path, original: Path, view: str, often: Often) -> str:
     """The verdict on two answers of a view: `same`, `MISMATCH`, or that only ours was asked."""
-    numpy = ours.with_suffix(".onumpy")
-    if numpy.exists():
-        if not (ours.exists() and filecmp.cmp(ours, numpy, shallow=False)):
-            return "MISMATCH: the cores differ"
-        numpy.unlink()
+    other = ours.with_suffix(VARIANT)
+    if other.exists():
+        if not (ours.exists() and filecmp.cmp(ours, other, shallow=False)):
+            return "MISMATCH: two of ours differ"
+        other.unlink()
     if not often.original:
         ours.unlink(missing_ok=True)
         return OURS_ONLY

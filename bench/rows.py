@@ -20,6 +20,7 @@ T = TypeVar("T")
 
 OURS_ONLY = "ours only"
 NUMPY = ", NumPy core"
+ANOTHER = ", another question"
 _COUNTS = "same"  # how the verdict of a row that counts begins
 
 
@@ -47,14 +48,14 @@ class Turns(Generic[T]):
     ours: list[T]
     original: list[T]
     trouble: str = ""
-    numpy: list[T] = field(default_factory=list)  # ours, without the compiled core
+    others: list[T] = field(default_factory=list)  # a variant of ours
 
     def each(self, pick: Callable[[T], Measure]) -> Turns[Measure]:
         """One of several things measured in each turn."""
-        ours, original, numpy = (
-            [*map(pick, side)] for side in (self.ours, self.original, self.numpy)
+        ours, original, others = (
+            [*map(pick, side)] for side in (self.ours, self.original, self.others)
         )
-        return Turns(ours, original, self.trouble, numpy)
+        return Turns(ours, original, self.trouble, others)
 
 
 @dataclass(frozen=True)
@@ -67,13 +68,14 @@ class Row:
     turns: Turns[Measure]
     answer: str
     memory: bool = True
+    variant: str = NUMPY
 
-    def cores(self) -> Iterator[Row]:
-        """The row itself, and where the NumPy core was measured as well, its row."""
+    def variants(self) -> Iterator[Row]:
+        """The row itself, and where a variant of ours was measured as well, its row."""
         yield self
-        if self.turns.numpy:
-            turns = Turns(self.turns.numpy, self.turns.original, self.turns.trouble)
-            yield replace(self, name=self.name + NUMPY, turns=turns)
+        if self.turns.others:
+            turns = Turns(self.turns.others, self.turns.original, self.turns.trouble)
+            yield replace(self, name=self.name + self.variant, turns=turns)
 
     @property
     def verdict(self) -> str:
@@ -103,12 +105,12 @@ def take_turns(
     ours: Callable[[], T],
     original: Callable[[], T],
     often: Often,
-    numpy: Callable[[], T] | None = None,
+    other: Callable[[], T] | None = None,
 ) -> Turns[T]:
-    """Ours, the original, ours, … until each had its turns; *numpy* as often as the original."""
+    """Ours, the original, ours, … until each had its turns; *other* as often as the original."""
     sides = [(ours, often.ours, "ours"), (original, often.original, "original")]
-    if numpy is not None:
-        sides.append((numpy, max(1, often.original), "NumPy core"))
+    if other is not None:
+        sides.append((other, max(1, often.original), "the variant"))
     turns: list[list[T]] = [[] for _ in sides]
     troubles: dict[str, str] = {}
     for turn in range(max(often)):
@@ -118,5 +120,5 @@ def take_turns(
                     taken.append(call())
                 except WorkerError as error:
                     troubles[side] = f"{side}: {error}"
-    numpy_turns = turns[2] if numpy is not None else []
-    return Turns(turns[0], turns[1], "; ".join(troubles.values()), numpy_turns)
+    others = turns[2] if other is not None else []
+    return Turns(turns[0], turns[1], "; ".join(troubles.values()), others)

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from compare import compared
+from compare import VARIANT, compared
 from inputs import HERE
 from plan import Often
 from queries import CHARTS, DRAW, FIRST, QUERIES
@@ -56,7 +56,7 @@ def loaded(
 
     def without_core() -> tuple[Measure, Measure]:
         try:
-            return _load(pair[2], files, outs[0].with_suffix(".onumpy"))
+            return _load(pair[2], files, outs[0].with_suffix(VARIANT))
         finally:
             pair[2].stop()  # nothing else is asked of it
 

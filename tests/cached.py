@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import tfprof.api
 from tfprof import cli
-from tfprof.cache import key
+from tfprof.cache import delivered, key
 from tfprof.foundation import after_answer
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ class Asking:
         monkeypatch.setattr(key, "_WHOLE_SECONDS_NS", 0)
         # Whoever changes a source file while tests run does not change their entries.
         monkeypatch.setattr(key, "_code", lambda: (0, 0))
+        # An answer that is kept would not need the rest of the entry.
+        self.keep_answers(-1)
         monkeypatch.setattr(after_answer, "_collects", True)
         monkeypatch.setattr(after_answer, "_work", [])
         read = tfprof.api._read_files
@@ -51,6 +53,10 @@ class Asking:
     def use(self, folder: Path | str) -> None:
         """From now on, this is the cache; "off": there is none."""
         self._monkeypatch.setenv("TFPROF_CACHE", str(folder))
+
+    def keep_answers(self, most: int = 1 << 20) -> None:
+        """From now on, the cache keeps answers of at most this many bytes."""
+        self._monkeypatch.setattr(delivered, "MOST_BYTES", most)
 
     def ask(self, *words: str) -> Said:
         """What a command says; `reads` counts how often files were read."""

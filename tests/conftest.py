@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, core, settings
 
 import model_files
 import sampling
+from cached import Asking
 from forked import Forked
 from oracle import Oracle
 from tfprof.kernels.core import CORE
@@ -165,6 +166,13 @@ def model_folder(
         )
 
     return folder
+
+
+@pytest.fixture
+def asking(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> Asking:
+    return Asking(tmp_path / "cache", monkeypatch, capfdbinary)
 
 
 @pytest.fixture

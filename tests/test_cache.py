@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 import tfprof
-from cached import Asking
 from profiles import DATA, PROFILES
 from sampling import sampled
 from tfprof.cache.folder import entries
@@ -17,6 +16,8 @@ from tfprof.views import VIEWS
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from cached import Asking
 
 _REGEXES: Final = ("--show_name_regexes=.*unit_1.*", "--account_type_regexes=.*")
 COMMANDS: Final = (
@@ -46,13 +47,6 @@ WRITTEN: Final = {
     "convert": ("convert", "-o", "{}"),
     "page": ("page", "-o", "{}"),
 }
-
-
-@pytest.fixture
-def asking(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
-) -> Asking:
-    return Asking(tmp_path / "cache", monkeypatch, capfdbinary)
 
 
 def holds(asking: Asking, words: tuple[str, ...], files: list[str]) -> None:

@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 
 import tfprof.api
-from cached import Asking
 from profiles import PROFILES, content
 from tfprof.cache import key, pending
 from tfprof.cache.folder import entries
@@ -34,15 +33,10 @@ from tfprof.read import add_run
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from cached import Asking
+
 PACKAGE: Final = Path(tfprof.__file__).parent
 CODE: Final = key._code  # Asking replaces it
-
-
-@pytest.fixture
-def asking(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
-) -> Asking:
-    return Asking(tmp_path / "cache", monkeypatch, capfdbinary)
 
 
 @pytest.fixture
@@ -268,7 +262,7 @@ def test_all_code_that_makes_an_entry_is_in_its_key(
     shutil.copytree(PACKAGE, home, ignore=shutil.ignore_patterns("page", "sample", "__pycache__"))
     (home / "kernels" / "_core.abi3.so").touch()  # also where it is not compiled
     monkeypatch.setattr(tfprof, "__file__", str(home / "__init__.py"))
-    places = "foundation/stack_files.py tables/formats.py io/archives.py writers/timeline_memory.py"
+    places = "foundation/stack_files.py tables/formats.py io/archives.py cli/result_commands.py"
     seen = {CODE()}
     for count, place in enumerate((*places.split(), "kernels/_core.abi3.so", "model.py"), 1):
         os.utime(home / place, ns=(0, 1 << 62 | count))

@@ -29,13 +29,6 @@ OTHER: Final = ("op", "--select=float_ops,occurrence")
 
 
 @pytest.fixture
-def asking(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
-) -> Asking:
-    return Asking(tmp_path / "cache", monkeypatch, capfdbinary)
-
-
-@pytest.fixture
 def graph(tmp_path: Path) -> Path:
     path = tmp_path / "graph.pbtxt"
     path.write_bytes(content(PROFILES["resnet"].graph))

@@ -165,6 +165,16 @@ def remove_oldest(folder: str, most: int) -> None:
         )
 
 
+def remove_oldest_parts(folder: str, key: str, most: int) -> None:
+    """Of the entry *key*, remove what was added longest ago, until it has *most* additions."""
+    ages: list[tuple[float, str]] = []
+    with suppress(OSError):
+        for name in parts_of(folder, key):
+            path = os.path.join(folder, name)  # noqa: PTH118
+            ages.append((os.stat(path).st_mtime, path))  # noqa: PTH116
+    _remove([path for _, path in sorted(ages, reverse=True)[most:]])
+
+
 def clear(folder: str) -> list[Kept]:
     """Remove all entries; returns them."""
     found = entries(folder)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 BOUND: Final = "cache_bytes"  # the limit that bounds the cache itself
-FORMAT: Final = 2  # of entries; increase it whenever their columns change
+FORMAT: Final = 3  # of entries; increase it whenever their columns change
 SMALLEST: Final = 2_000_000  # bytes in all; below, reading the files is as fast
 _ENDS: Final = 1 << 16
 # A file that was changed so recently may change again and have the same times.
@@ -30,7 +30,7 @@ _WHOLE_SECONDS_NS: Final = 2_000_000_000  # where times of a file system have no
 _CODE: Final = (".py", ".so", ".pyd")
 # Folders without code that makes what entries hold. To look at all takes a millisecond more.
 _OTHER_ROOMS: Final = frozenset(
-    ("__pycache__", "capture", "cli", "compat", "console", "fleet", "page", "sample", "shell")
+    ("__pycache__", "capture", "compat", "console", "fleet", "page", "sample", "shell")
 )
 
 

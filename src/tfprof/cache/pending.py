@@ -10,8 +10,9 @@ import atexit
 import os
 from functools import partial
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
+from tfprof.cache.delivered import Delivered
 from tfprof.foundation.after_answer import later
 
 if TYPE_CHECKING:
@@ -19,16 +20,25 @@ if TYPE_CHECKING:
     from tfprof.model import Profile
 
 _entries: WeakKeyDictionary[Profile, Entry] = WeakKeyDictionary()
+_of_commands: WeakSet[Profile] = WeakSet()  # their entries are written after the answer
 
 
 def write_later(profile: Profile, entry: Entry) -> None:
     """Write the *entry* of this *profile* later."""
     if later(partial(_write, profile, entry), partial(entry.lacks, profile)):
+        _of_commands.add(profile)
         return
     if not _entries:
         atexit.unregister(_write_all)
         atexit.register(_write_all, os.getpid())
     _entries[profile] = entry
+
+
+def delivered(profile: Profile, question: tuple[str | int | None, ...]) -> Delivered | None:
+    """What the answer to *question* was, empty if there was none; None where none is kept."""
+    if profile not in _of_commands:
+        return None
+    return profile.cached(("delivered", *question), Delivered)
 
 
 def _write(profile: Profile, entry: Entry) -> None:

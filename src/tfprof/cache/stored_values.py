@@ -1,8 +1,9 @@
-"""What is worked out of a profile, as columns: drawings, numbers per node, single numbers.
+"""What is worked out of a profile, as columns: drawings, numbers, answers that were delivered.
 
     ("view", "scope")     a Drawing     structure.9c41….owner  .end  .label.node  .label.length  …
     ("micros", None)      a column      run.07aa….0
     ("largest", "bytes")  a number      own.51e0….real
+    ("delivered", …)      a Delivered   own.b3d2….text  .notes  …
 
 Values are stored by the key that they have in the caches of a Profile (foundation/caches.py).
 """
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
+from tfprof.cache.delivered import Delivered
 from tfprof.cache.digest import digest
 from tfprof.columns.strings import I64, Strings
 from tfprof.columns.tree import Tree
@@ -67,6 +69,7 @@ def values_of(profile: Profile) -> Iterator[tuple[str, Any]]:
         for key, value in cache.items():
             columns = value if isinstance(value, tuple) else (value,)
             is_stored = isinstance(value, (Drawing, float)) or all(map(_is_column, columns))
+            is_stored |= isinstance(value, Delivered) and value.is_complete
             if is_stored and columns and (name := name_of(kind, key)):
                 yield name, value
 
@@ -83,6 +86,9 @@ def to_columns(name: str, value: Any, names: Strings) -> Iterator[tuple[str, I64
     """(name, column) of everything in a *value*; *names* are those of the nodes."""
     if isinstance(value, Drawing):
         yield from _drawing_columns(name, value, names)
+    elif isinstance(value, Delivered):
+        yield f"{name}.text", np.frombuffer(value.text_bytes, np.uint8)
+        yield from _NOTES.to_columns(f"{name}.notes", value.notes)
     elif isinstance(value, float):
         yield f"{name}.real", np.array([value], np.float64).view(np.int64)
     elif isinstance(value, tuple):
@@ -94,6 +100,9 @@ def to_columns(name: str, value: Any, names: Strings) -> Iterator[tuple[str, I64
 def _from_columns(columns: Columns, name: str, nodes: Nodes) -> Any:  # noqa: ANN401
     if f"{name}.owner" in columns:
         return _drawing(columns, name, nodes.name)
+    if f"{name}.text" in columns:
+        notes = _NOTES.from_columns(columns, f"{name}.notes")
+        return Delivered(columns.text(f"{name}.text").tobytes(), notes)
     if f"{name}.real" in columns:
         return float(columns.numbers(f"{name}.real").view(np.float64)[0])
     if f"{name}.only" in columns:

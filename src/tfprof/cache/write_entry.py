@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     NamedColumns = Iterator[tuple[str, I64 | U8]]
 
 
-_MOST: Final = 50  # additions to an entry: all of them are opened
+_MOST: Final = 30  # additions to an entry: all of them are opened
 
 
 def write_entry(entry: Entry, profile: Profile) -> None:
@@ -55,8 +55,8 @@ def _write_parts(entry: Entry, profile: Profile) -> None:
     folders.make_folder(entry.folder)
     if not entry.exists:
         _write(entry, folders.PROFILE, _profile_columns(entry, profile))
-    additions = folders.parts_of(entry.folder, entry.key)
-    if len(additions) < _MOST and (more := dict(_more_columns(entry, profile))):
+    if more := dict(_more_columns(entry, profile)):
+        folders.remove_oldest_parts(entry.folder, entry.key, _MOST - 1)
         part = digest("\n".join(sorted(more)).encode(), 8)
         _write(entry, part, more.items())
     folders.remove_oldest(entry.folder, entry.most)

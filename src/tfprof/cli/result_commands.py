@@ -10,6 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from tfprof.api import load
+from tfprof.cache.pending import delivered
 from tfprof.cli.fleet_inputs import FLEET, load_fleet
 from tfprof.cli.request import Request, make_request, run_request
 from tfprof.console.progress import Progress
@@ -23,13 +24,20 @@ from tfprof.results.result import deliver, with_loading_notes
 from tfprof.tables.command_options import check_no_fleet_options
 from tfprof.tables.commands import COMMANDS
 from tfprof.tables.eras import ERAS, NOW
-from tfprof.tables.formats import FUNCTIONS, TEXT_PARTS, load_arguments, sample_files
-from tfprof.tables.outputs import Output
+from tfprof.tables.formats import (
+    FUNCTIONS,
+    INPUTS,
+    TEXT_PARTS,
+    load_arguments,
+    sample_files,
+)
+from tfprof.tables.outputs import OUTPUTS, Output
 from tfprof.views import VIEWS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tfprof.cache.delivered import Delivered
     from tfprof.console.outcome import Outcome
     from tfprof.results.fleet import Fleet
     from tfprof.results.result import Result
@@ -98,15 +106,37 @@ def run_result(request: Request) -> Outcome:
     query = Query.of(request.query_options, request.command.name)
     if path := request.options.get("outfile"):
         query = replace(query, output=Output("file", path))
-    loaded = request.load(request)
+    loaded, columns = request.load(request), stdout_columns()
+    known = _delivered(loaded, request, query.output, columns)
+    if known is not None and known.is_complete:
+        return deliver(known, query.output, loaded.inputs)
     # The shell prints them when it starts.
     loading = [] if request.shell else loading_notes(loaded)
     try:
         with Progress() as progress:
             progress(f"answering {request.command.name}")
             result: Result = request.command.result(loaded, query, request.options)
-            outcome = deliver(result, query.output, loaded.inputs, columns=stdout_columns())
+            passing = None if known is None else known.noted
+            outcome = deliver(result, query.output, loaded.inputs, columns=columns, passing=passing)
     except TfprofError:
         print_notes(loading)
         raise
-    return with_loading_notes(outcome, result, loading, query.output)
+    outcome = with_loading_notes(outcome, result, loading, query.output)
+    if known is not None:
+        known.notes = tuple(outcome.notes)
+    return outcome
+
+
+def _delivered(
+    loaded: Loaded | Fleet, request: Request, output: Output, columns: int | None
+) -> Delivered | None:
+    """What the same command delivered before; None where nothing is kept of it."""
+    # A prompt would keep every answer. Fleets have no entries; checkpoints are always read.
+    if request.shell or not isinstance(loaded, Loaded) or loaded.checkpoint:
+        return None
+    # Some outputs name several files; commands without rows write the profile itself.
+    if OUTPUTS[output.kind].names_files or "table" not in request.command.offers:
+        return None
+    options = sorted((n, v) for n, v in request.options.items() if n not in INPUTS)
+    asked = repr((options, *request.words, *request.naming))
+    return delivered(loaded.profile, (request.command.name, asked, columns))

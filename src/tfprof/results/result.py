@@ -35,7 +35,7 @@ from tfprof.model import Note
 from tfprof.tables.outputs import OBJECTS, OUTPUTS, Output, row_of_form
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from tfprof.model import Profile
     from tfprof.results.table import Table
@@ -194,22 +194,32 @@ def with_loading_notes(
 
 
 def deliver(
-    result: Result, output: Output, inputs: Sequence[str] = (), *, columns: int | None = None
+    result: Result,
+    output: Output,
+    inputs: Sequence[str] = (),
+    *,
+    columns: int | None = None,
+    passing: Callable[[Iterable[bytes]], Iterable[bytes]] | None = None,
 ) -> Outcome:
-    """Write *result*, but never over one of *inputs*; *columns*: of a terminal that is stdout."""
+    """Write *result*, but never over one of *inputs*; *columns*: of a terminal that is stdout.
+
+    The bytes go through *passing*, those of one file after the other.
+    """
+    passing = passing or iter
     row = OUTPUTS[output.kind]
     result = result.folded() if row.folds_frames else result
     if output.path is None:
         if row.printed and columns is not None:
             result = result.for_terminal()
         files = result.files(row, "", columns)
-        return Outcome(chain.from_iterable(file.pieces for file in files), result.own_notes)
+        pieces = chain.from_iterable(file.pieces for file in files)
+        return Outcome(passing(pieces), result.own_notes)
     messages = b""
     notes: list[Note] = []
     written = []
     for file in result.files(row, output.path):
         notes += file.result.own_notes
-        write_file(file.path, file.pieces, inputs)
+        write_file(file.path, passing(file.pieces), inputs)
         messages += file.message.encode("utf-8", "surrogateescape")
         written.append(file.path)
     return Outcome([messages] if messages else (), notes, written)
