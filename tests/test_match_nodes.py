@@ -19,12 +19,31 @@ import tfprof
 from disguised_graphs import disguised, inner, without_edges
 from profiles import DATA, SAMPLE
 from random_graphs import make_graph, make_names
+from tfprof.columns.strings import Strings
+from tfprof.compare.joint_graph import without_suffixes
 from tfprof.compare.match_nodes import RULES, Matches, match_nodes
 from tfprof.errors import InputError
 from tfprof.model import Profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+NAMES = (
+    *("a", "a_1", "a_1/b_2", "a_12_3/b", "_1", "a__7", "a_", "a_/b_", "a_1b/c", "1_2/_3/4", ""),
+    *(
+        "a_1",
+        "_9/_9/_9",
+        "x/",
+        "x_1/",
+        "/_1",
+        "_",
+        "a_1_",
+        "a-1",
+        "a_/1",
+        "a_01",
+        "b" * 40 + "_123",
+    ),
+)
 
 LAYERS = """
     x                op=Placeholder
@@ -279,3 +298,15 @@ def test_a_part_is_found_whatever_became_of_both_ends() -> None:
     found, rules = other_names(base, new)
     assert found == {f"p{name}": f"q{name}" for name in "abcde"}
     assert rules == {"structure": 5}
+
+
+# --- numbers that make names unique ---------------------------------------------------------------
+
+
+def test_suffixes_are_those_of_a_regex() -> None:
+    rng = Random(sampling.seed())  # noqa: S311 - repeatable, not secret
+    drawn = ["".join(rng.choices("ab_/19", k=rng.randrange(9))) for _ in range(500)]
+    for names in ([*NAMES, *drawn], ["_1"], ["a"], []):
+        expected = [re.sub(r"_[0-9]+(?=/|\Z)", "", name).encode() for name in names]
+        ours = without_suffixes(Strings.of(name.encode() for name in names))
+        assert ours.tolist() == expected

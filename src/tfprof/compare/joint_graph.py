@@ -9,7 +9,6 @@ depends on which profile is the base, so that both directions find the same pair
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 SEED: Final = np.uint64(0x51ED270B0B4F2D6B)
 _ODD: Final = np.uint64(0xD6E8FEB86659FD93)
-_SUFFIX: Final = re.compile(rb"_\d+(?=/|$)")
+_ZERO: Final = np.uint8(ord("0"))
 
 
 class JointGraph:
@@ -150,7 +149,29 @@ def hashes(column: I64) -> U64:
 
 def hash_without_suffixes(names: Strings) -> U64:
     """Equal for names that differ in the numbers that make them unique: a_1/b_2 and a/b_3."""
-    return Strings.of(_SUFFIX.sub(b"", name) for name in names).hashes(SEED)
+    return without_suffixes(names).hashes(SEED)
+
+
+def without_suffixes(names: Strings) -> Strings:
+    """Each name without _ and a number where one ends a part of it: a_1/b_2_3 is a/b_2."""
+    names = names.compact()
+    text, name_end = names.blob, names.start + names.length
+    row, offset = names.positions(b"_")
+    begin = names.start[row] + offset
+    end, rest = begin + 1, np.arange(row.size)
+    while rest.size:  # those that have only digits so far
+        rest = rest[end[rest] < name_end[row[rest]]]
+        rest = rest[text[end[rest]] - _ZERO < 10]  # noqa: PLR2004 - below zero it wraps
+        end[rest] += 1
+    at_end = end == name_end[row]
+    ends_part = at_end | (text[np.where(at_end, 0, end)] == ord("/"))
+    suffixes = np.flatnonzero(ends_part & (end > begin + 1))
+    size = (end - begin)[suffixes]
+    behind = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
+    stays = np.ones(text.size, np.bool_)
+    stays[np.repeat(begin[suffixes], size) + behind] = False
+    length = names.length - np.bincount(row[suffixes], size, len(names)).astype(np.int64)
+    return Strings(text[stays], np.cumsum(length) - length, length)
 
 
 def _sums(values: U64, start: I64) -> U64:
