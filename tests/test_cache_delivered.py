@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import shutil
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
+import tfprof
 import tfprof.query.answer
 import tfprof.results.loaded
 from profiles import DATA, PROFILES, content
 from tfprof.cache import write_entry
 from tfprof.cache.folder import parts_of
 from tfprof.errors import OutputError
+from tfprof.ops import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +34,10 @@ COMMANDS: Final = (
     ("summary", "--depth=1"),
     ("explain", "--op=MatMul", "--most=1"),
     ("advise",),
+    ("scope", "--format=md", "--max_depth=3"),
+    ("op", "--format=csv"),
+    ("graph", "--format=html", "--max_depth=3"),
+    ("summary", "--training", "--format=json"),
 )
 
 
@@ -110,6 +117,20 @@ def test_an_input_is_not_overwritten(asking: Asking, files: list[str], tmp_path:
     assert said.code != 0
     assert b"is an input of this result and is not overwritten" in said.err
     assert graph.read_bytes() == content(PROFILES["resnet"].graph)
+
+
+def test_a_file_that_cannot_be_written_has_the_same_notes(
+    asking: Asking, files: list[str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    words = ("scope", *files, f"--output=file:outfile={folder / 'report.txt'}")
+    assert asking.ask(*words).code == 0
+    shutil.rmtree(folder)
+    said = asking.ask(*words)
+    assert said == without_cache(asking, *words)
+    assert b"run graph coverage" in said.err
+    assert b"there is no folder" in said.err
 
 
 # --- another answer -------------------------------------------------------------------------------
@@ -193,6 +214,23 @@ def test_tensors_of_a_checkpoint_are_read_each_time(asking: Asking, answers: lis
         assert answers == ["scope"] * count
 
 
+def test_rules_of_a_program_are_its_own(
+    asking: Asking, files: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("scope", "--select=float_ops", "--max_depth=1", *files[:2])  # no op log
+    expected = asking.ask(*words)
+    with monkeypatch.context() as patched:
+        patched.setattr(table, "_by_user", {})
+        tfprof.flops_rule("Conv2D", "MatMul")(lambda _: 7)
+        assert table.has_own_rules()
+        own = without_cache(asking, *words)
+        assert own.out != expected.out
+        asking.ask("cache", "--clear")
+        for _ in range(2):
+            assert asking.ask(*words) == own
+    assert asking.ask(*words) == expected
+
+
 def test_a_damaged_answer_is_worked_out_again(
     asking: Asking, files: list[str], answers: list[str]
 ) -> None:
@@ -229,3 +267,23 @@ def test_the_oldest_answers_go_first(
     assert answers == []
     asking.ask("scope", f"--max_depth={depths[0]}", *files)
     assert answers == ["scope"]
+
+
+def test_answers_about_one_model_leave_room_for_others(
+    asking: Asking, files: list[str], tmp_path: Path, answers: list[str]
+) -> None:
+    """A cache of which one entry may have a quarter: old answers go, other entries stay."""
+    other = tmp_path / "other.pbtxt"
+    other.write_bytes(content(PROFILES["handmade"].graph))
+    first = asking.ask("scope", f"--graph_path={other}")
+    asking.ask("scope", *files)
+    size = sum(file.stat().st_size for file in asking.files())
+    for depth in range(3, 12):
+        asking.ask("scope", f"--max_depth={depth}", f"--limit_cache_bytes={2 * size}", *files)
+    assert sum(file.stat().st_size for file in asking.files()) <= 2 * size
+    answers.clear()
+    assert asking.ask("scope", f"--graph_path={other}") == first
+    assert (
+        asking.ask("scope", "--max_depth=11", f"--limit_cache_bytes={2 * size}", *files).code == 0
+    )
+    assert answers == []

@@ -86,6 +86,13 @@ def test_other_loops_have_no_bound(tmp_path: Path, direction: str, change: str) 
     assert "total_float_ops" in by_type(loaded)["_TFProfRoot"].incomplete
 
 
+def test_a_trace_says_how_often_a_loop_without_a_bound_runs(tmp_path: Path) -> None:
+    program = _LOOP.format(first=0, direction="NE", bound=7, change="add", step=1)
+    text = str(of_text(tmp_path, program).explain(op="dot"))
+    assert "how often loop l runs; give --trace_path: a trace records how often it runs" in text
+    assert "run_meta_path" not in text
+
+
 def test_stacks_of_names() -> None:
     said = {
         "jit(step)/jvp(Model)/proj/dot_general": ("Model/proj", "dot_general", "forward"),

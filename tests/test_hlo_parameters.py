@@ -74,6 +74,34 @@ def test_no_parameter_has_the_name_of_another_node(tmp_path: Path) -> None:
     assert "repeat" not in notes(loaded)
 
 
+ATTENTION: Final = (
+    '  d = f32[4,9] dot(p2, p0), {0}, metadata={{op_name="jit(f)/Model/attn/value/dot_general"}}',
+    '  ROOT e = f32[4,8] dot(d, p1), {0}, metadata={{op_name="jit(f)/Model/attn/out/dot_general"}}',
+)
+
+
+@pytest.mark.parametrize("wrapper", ["", ".value", ".raw_value"])
+def test_a_layer_may_be_called_value(tmp_path: Path, wrapper: str) -> None:
+    """Nnx has each weight in a wrapper, whose attribute ends the path."""
+    shapes = {
+        f"params['attn']['value']['kernel']{wrapper}": "f32[64,9]",
+        f"params['attn']['out']['kernel']{wrapper}": "f32[9,8]",
+        "x": "f32[4,64]",
+    }
+    summed = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+    loaded = program(tmp_path, shapes, *(line.format(summed) for line in ATTENTION))
+    rows = {row["name"]: row["trainable"] for row in loaded.summary(depth=3).rows}
+    assert (rows["value"], rows["out"]) == (64 * 9, 9 * 8)
+    names = {row.name for row in loaded.scope(max_depth=10)}
+    assert {"Model/attn/value/kernel", "Model/attn/out/kernel"} <= names
+
+
+def test_a_layer_may_be_an_attribute_called_value(tmp_path: Path) -> None:
+    shapes = {"model.value.weight": "f32[3,5]", "model.out.weight": "f32[3]", "value": "f32[5]"}
+    names = {row.name for row in program(tmp_path, shapes).scope(max_depth=10)}
+    assert {"model/value/weight", "model/out/weight", "value"} <= names
+
+
 # --- weights ----------------------------------------------------------------------------------
 
 EQUINOX: Final = {

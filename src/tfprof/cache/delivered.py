@@ -22,8 +22,15 @@ MOST_BYTES: Final = 1 << 26  # of a longer text, the cache keeps the profile alo
 class Delivered(Result):
     """The bytes of an output and all notes that belong to it; empty until it was delivered."""
 
-    def __init__(self, text: bytes | None = None, notes: tuple[Note, ...] | None = None) -> None:
+    def __init__(
+        self,
+        text: bytes | None = None,
+        notes: tuple[Note, ...] | None = None,
+        *,
+        most: int = MOST_BYTES,
+    ) -> None:
         self._pieces = None if text is None else [text]
+        self._most = most
         self.notes = notes
 
     @property
@@ -49,7 +56,7 @@ class Delivered(Result):
     def noted(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
         """*pieces*, which it has once all of them were taken, if they are not too many."""
         kept: list[bytes] = []
-        left = MOST_BYTES
+        left = min(self._most, MOST_BYTES)
         for piece in pieces:
             yield piece
             left -= len(piece)

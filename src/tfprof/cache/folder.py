@@ -165,14 +165,19 @@ def remove_oldest(folder: str, most: int) -> None:
         )
 
 
-def remove_oldest_parts(folder: str, key: str, most: int) -> None:
-    """Of the entry *key*, remove what was added longest ago, until it has *most* additions."""
-    ages: list[tuple[float, str]] = []
-    with suppress(OSError):
-        for name in parts_of(folder, key):
+def remove_oldest_parts(folder: str, key: str, most: int, most_bytes: int) -> None:
+    """Of the entry *key*, remove what was added longest ago, until that many additions are left."""
+    parts: list[tuple[float, int, str]] = []
+    for name in parts_of(folder, key):
+        with suppress(OSError):
             path = os.path.join(folder, name)  # noqa: PTH118
-            ages.append((os.stat(path).st_mtime, path))  # noqa: PTH116
-    _remove([path for _, path in sorted(ages, reverse=True)[most:]])
+            status = os.stat(path)  # noqa: PTH116
+            parts.append((status.st_mtime, status.st_size, path))
+    size = 0
+    for number, (_, of_part, path) in enumerate(sorted(parts, reverse=True)):
+        size += of_part
+        if number >= most or size > most_bytes:
+            _remove([path])
 
 
 def clear(folder: str) -> list[Kept]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import tfprof
 from tfprof.cache.digest import digest
 from tfprof.foundation.named_tuples import NamedTuple
+from tfprof.kernels.core import CORE
 from tfprof.tables.limits import LIMITS, limit
 
 if TYPE_CHECKING:
@@ -65,6 +66,11 @@ class Identity(NamedTuple):
         versions = _versions(named, others)
         return cls(named, others, versions, tuple(sorted(options.items())), limits)
 
+    @property
+    def size(self) -> int:
+        """The bytes of all of them."""
+        return sum(version[0] for version in self.versions if version)
+
     def paths(self) -> list[tuple[str, str]]:
         """(input, path) of each file: as it was given, if that is still the same file."""
         return [
@@ -82,7 +88,7 @@ class Identity(NamedTuple):
         try:
             if sum(os.stat(file.place).st_size for file in self.files) < SMALLEST:  # noqa: PTH116
                 return None
-            facts: list[object] = [FORMAT, tfprof.__version__, _code(), self.options, self.limits]
+            facts = [FORMAT, tfprof.__version__, CORE, _code(), self.options, self.limits]
             for file in self.files:
                 facts += (file.input, file.path, file.place, *_facts(file.place, now))
             for path in self.beside:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import atexit
 import os
 from functools import partial
-from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary, WeakSet
+from typing import TYPE_CHECKING, Final
+from weakref import WeakKeyDictionary
 
 from tfprof.cache.delivered import Delivered
 from tfprof.foundation.after_answer import later
@@ -20,13 +20,16 @@ if TYPE_CHECKING:
     from tfprof.model import Profile
 
 _entries: WeakKeyDictionary[Profile, Entry] = WeakKeyDictionary()
-_of_commands: WeakSet[Profile] = WeakSet()  # their entries are written after the answer
+# Entries of commands are written after the answer.
+_of_commands: WeakKeyDictionary[Profile, Entry] = WeakKeyDictionary()
+_LEAST_BYTES: Final = 1 << 20
+_SHARE: Final = 8  # of the files' bytes, which an answer may have
 
 
 def write_later(profile: Profile, entry: Entry) -> None:
     """Write the *entry* of this *profile* later."""
     if later(partial(_write, profile, entry), partial(entry.lacks, profile)):
-        _of_commands.add(profile)
+        _of_commands[profile] = entry
         return
     if not _entries:
         atexit.unregister(_write_all)
@@ -36,9 +39,12 @@ def write_later(profile: Profile, entry: Entry) -> None:
 
 def delivered(profile: Profile, question: tuple[str | int | None, ...]) -> Delivered | None:
     """What the answer to *question* was, empty if there was none; None where none is kept."""
-    if profile not in _of_commands:
+    entry = _of_commands.get(profile)
+    if entry is None:
         return None
-    return profile.cached(("delivered", *question), Delivered)
+    # A few bytes beside those of the files, which are in memory as well.
+    most = max(_LEAST_BYTES, entry.identity.size // _SHARE)
+    return profile.cached(("delivered", *question), partial(Delivered, most=most))
 
 
 def _write(profile: Profile, entry: Entry) -> None:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 
 _MOST: Final = 30  # additions to an entry: all of them are opened
+_SHARE: Final = 4  # of the cache: one entry does not drive out all others
 
 
 def write_entry(entry: Entry, profile: Profile) -> None:
@@ -56,7 +57,7 @@ def _write_parts(entry: Entry, profile: Profile) -> None:
     if not entry.exists:
         _write(entry, folders.PROFILE, _profile_columns(entry, profile))
     if more := dict(_more_columns(entry, profile)):
-        folders.remove_oldest_parts(entry.folder, entry.key, _MOST - 1)
+        folders.remove_oldest_parts(entry.folder, entry.key, _MOST - 1, entry.most // _SHARE)
         part = digest("\n".join(sorted(more)).encode(), 8)
         _write(entry, part, more.items())
     folders.remove_oldest(entry.folder, entry.most)

@@ -7,6 +7,7 @@ before they are read.
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 from tfprof.api import load
@@ -108,11 +109,11 @@ def run_result(request: Request) -> Outcome:
         query = replace(query, output=Output("file", path))
     loaded, columns = request.load(request), stdout_columns()
     known = _delivered(loaded, request, query.output, columns)
-    if known is not None and known.is_complete:
-        return deliver(known, query.output, loaded.inputs)
     # The shell prints them when it starts.
     loading = [] if request.shell else loading_notes(loaded)
     try:
+        if known is not None and known.is_complete:
+            return deliver(known, query.output, loaded.inputs)
         with Progress() as progress:
             progress(f"answering {request.command.name}")
             result: Result = request.command.result(loaded, query, request.options)
@@ -133,6 +134,10 @@ def _delivered(
     """What the same command delivered before; None where nothing is kept of it."""
     # A prompt would keep every answer. Fleets have no entries; checkpoints are always read.
     if request.shell or not isinstance(loaded, Loaded) or loaded.checkpoint:
+        return None
+    # Who registers rules of float operations has imported their table.
+    rules = sys.modules.get("tfprof.ops.table")
+    if rules is not None and rules.has_own_rules():
         return None
     # Some outputs name several files; commands without rows write the profile itself.
     if OUTPUTS[output.kind].names_files or "table" not in request.command.offers:

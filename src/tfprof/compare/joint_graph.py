@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 SEED: Final = np.uint64(0x51ED270B0B4F2D6B)
 _ODD: Final = np.uint64(0xD6E8FEB86659FD93)
 _ZERO: Final = np.uint8(ord("0"))
+_MOST_DIGITS: Final = 20  # of a number that makes a name unique
 
 
 class JointGraph:
@@ -159,7 +160,7 @@ def without_suffixes(names: Strings) -> Strings:
     row, offset = names.positions(b"_")
     begin = names.start[row] + offset
     end, rest = begin + 1, np.arange(row.size)
-    while rest.size:  # those that have only digits so far
+    for _ in range(_MOST_DIGITS):  # rest: those that have only digits so far
         rest = rest[end[rest] < name_end[row[rest]]]
         rest = rest[text[end[rest]] - _ZERO < 10]  # noqa: PLR2004 - below zero it wraps
         end[rest] += 1

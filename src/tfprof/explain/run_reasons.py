@@ -13,7 +13,7 @@ import numpy as np
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import BRANCH, LOOP_BODY, LOOP_CONDITION
 from tfprof.ops.loops import Calls
-from tfprof.ops.program_runs import program_runs
+from tfprof.ops.program_runs import program_runs, programs
 from tfprof.ops.run_counts import may_end_sooner, run_counts, runs_per_call, trip_counts
 from tfprof.ops.symbols import symbols, with_recorded_shapes
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tfprof.model import Profile
 
 _RUN: Final = "--run_meta_path: a run records how often it runs"
+_TRACE: Final = "--trace_path: a trace records how often it runs"
 _AS_OTHERS: Final = "as often as other instructions of its program"
 _RUNS: Final = "how often its program ran in each step"
 _SOME: Final = 7  # a size to try
@@ -84,7 +85,9 @@ class RunReasons:
         if count and (devices := count // self._on_one_device(node)) > 1:
             why += f", on each of {devices:,} devices"
         remedies = [self._remedy[region] for region in around if region in self._remedy]
-        return Runs(count, why, assumed, [*remedies, _RUN][0] if assumed else "")
+        # XLA's programs have no RunMetadata.
+        remedies.append(_TRACE if programs(self._profile)[node] >= 0 else _RUN)
+        return Runs(count, why, assumed, remedies[0] if assumed else "")
 
     def _on_one_device(self, node: int) -> int:
         if self._counts is None:

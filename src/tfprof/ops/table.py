@@ -234,6 +234,11 @@ def rules(which: Which = "all") -> Mapping[str, FloatOps]:
     return {**_built_in(which), **_by_user}
 
 
+def has_own_rules() -> bool:
+    """Whether the program registered rules of its own."""
+    return bool(_by_user)
+
+
 @cache
 def _built_in(which: Which) -> dict[str, FloatOps]:
     rows = [OPS[op] for op in OPS]

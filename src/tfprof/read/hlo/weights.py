@@ -36,7 +36,9 @@ _AMBIGUOUS: Final = b"weight"  # of a layer, or of an example
 # Floats in an argument that has layers, by their last key; all others are weights.
 _BESIDE: Final = {b"mean": FIXED, b"var": FIXED, b"cached_key": DATA, b"cached_value": DATA}
 _FLOATS: Final = (10, 11, 12, 15, 16, 18, *range(19, 21), *range(23, 34))
-_WRAPPERS: Final = (b"value", b"raw_value")
+# nnx has each weight in an object, and ends its path with this attribute. A layer has the same name
+# in attention: ['value'] and .value.kernel stay.
+_WRAPPER: Final = re.compile(rb"(?:\.(?:raw_)?value)+$")
 
 
 class Parameter(NamedTuple):
@@ -66,11 +68,13 @@ def parameter(module: int, own: bytes, path: bytes, dtype: int, elements: int) -
 
 def path_keys(path: bytes) -> list[bytes]:
     """The keys of a path in a pytree; [] where it has none."""
+    if path.endswith(b"value"):
+        path = _WRAPPER.sub(b"", path)
     # Most paths are names in brackets, params['layer']['kernel'].
     keys = path.replace(b"']", b"").split(b"['")
     if _SIGNS.search(b"".join(keys)):
         keys = [next(filter(None, groups), b"") for groups in _KEY.findall(path)]
-    return [key for key in keys if key and key not in _WRAPPERS]
+    return [key for key in keys if key]
 
 
 def kinds(
