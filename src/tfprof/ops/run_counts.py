@@ -75,6 +75,17 @@ def loop_notes(
         yield f"{plural(choices.size, 'cond counts its', 'conds count their')} larger branch"
 
 
+def with_calls(profile: Profile, nodes: Bool) -> Bool:
+    """These nodes, and the calls around them."""
+    result, regions = nodes.copy(), profile.regions
+    inside = np.flatnonzero(regions.of_node >= 0)
+    call = regions.call[regions.of_node[inside]]
+    count = -1
+    while inside.size and count != (count := int(result.sum())):
+        result[call[result[inside]]] = True
+    return result
+
+
 def in_unbounded_loops(profile: Profile, trips: I64) -> Bool:
     """Which nodes are in a loop that counts once: nothing bounds it and no run records it."""
     regions = profile.regions

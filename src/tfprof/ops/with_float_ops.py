@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from tfprof.columns.unique import marked
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.foundation.units import plural
 from tfprof.model import Profile, own_notes
@@ -19,6 +20,7 @@ from tfprof.ops.run_counts import (
     run_counts,
     runs_per_call,
     trip_counts,
+    with_calls,
 )
 from tfprof.ops.symbols import symbols, with_recorded_shapes
 from tfprof.ops.table import Which, rules
@@ -26,7 +28,7 @@ from tfprof.ops.table import Which, rules
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from tfprof.columns.strings import I64
+    from tfprof.columns.strings import I64, Bool
 
 _SAFE_SUM: Final = 2.0**62
 
@@ -109,11 +111,19 @@ def _repeated(
     if ran is not None:  # on all devices that were recorded
         often = np.where(ran.times >= 0, ran.times, often)
     counted, less = _within_64_bits(profile.nodes.float_ops, often)
-    texts = [*loop_notes(profile, shaped, dims), *_uncertain(profile, ran)]
+    texts = [*loop_notes(profile, shaped, dims, _described(profile)), *_uncertain(profile, ran)]
     if less:
         many = plural(less, "node runs", "nodes run")
         texts.append(f"{many} too often for numbers of 64 bits: counted less often")
     return replace(profile, times=counted, notes=(*profile.notes, *own_notes(texts)))
+
+
+def _described(profile: Profile) -> Bool | None:
+    """The nodes with attributes, and calls around them: a summary leaves out those of others."""
+    if not profile.attribute_sources:
+        return None
+    nodes = np.concatenate([source.node for source in profile.attribute_sources])
+    return with_calls(profile, marked(nodes[nodes >= 0], len(profile)))
 
 
 def _uncertain(profile: Profile, ran: ProgramRuns | None) -> Iterator[str]:

@@ -37,11 +37,12 @@ def caveats(profile: Profile, in_model: Bool, params: Parameters, gaps: Gaps) ->
     from tfprof.ops.run_counts import (  # noqa: PLC0415 - an overview has no such caveats
         loop_notes,
         old_loops,
+        with_calls,
     )
     from tfprof.ops.symbols import with_recorded_shapes  # noqa: PLC0415
 
     shaped = with_recorded_shapes(profile, gaps.dims)
-    loops = loop_notes(profile, shaped, gaps.dims, in_model)
+    loops = loop_notes(profile, shaped, gaps.dims, with_calls(profile, in_model))
     functions = [f"{clean_text(note)}." for note in loops] if len(profile.regions) else []
     if not profile.steps:
         inside, notes = old_loops(profile)

@@ -19,6 +19,7 @@ from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.ops.counting import Counts, lower_bound_nodes, may_contract, multiply_adds
 from tfprof.ops.inferred_shapes import latest_engine, with_inferred_shapes
 from tfprof.ops.output_dtypes import element_sizes
+from tfprof.ops.run_counts import with_calls
 from tfprof.ops.symbols import with_recorded_shapes
 from tfprof.ops.with_float_ops import with_float_ops
 
@@ -114,8 +115,9 @@ def row_sums(amount: I64, times: I64, row: I64, rows: int) -> list[int]:
 
 def without_others(profile: Profile, in_model: Bool) -> Profile:
     """*profile* where only the nodes *in_model* count; nodes stay where they are."""
+    described = with_calls(profile, in_model)  # a loop says how often it runs
     sources = tuple(
-        replace(source, node=np.where((source.node >= 0) & in_model[source.node], source.node, -1))
+        replace(source, node=np.where((source.node >= 0) & described[source.node], source.node, -1))
         for source in profile.attribute_sources
     )
     nodes = replace(profile.nodes, float_ops=np.where(in_model, profile.nodes.float_ops, 0))

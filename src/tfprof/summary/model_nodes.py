@@ -22,7 +22,7 @@ from tfprof.errors import InputError, UsageError, nearest
 from tfprof.model import CALLED, Profile
 from tfprof.ops.classes import of_class
 from tfprof.ops.reach import Links
-from tfprof.read.hlo.name_stacks import BACKWARD, RECOMPUTATION
+from tfprof.read.hlo.name_stacks import BACKWARD, FORWARD, RECOMPUTATION
 from tfprof.read.input_notes import NOT_IN_GRAPH
 from tfprof.read.saved_model import CHECKPOINT
 
@@ -90,13 +90,28 @@ def makes_tensors(profile: Profile) -> Bool:
 
 def _is_transposed(profile: Profile) -> Bool:
     """The instructions of XLA programs that JAX made to compute gradients, and what they call."""
-    result = with_type(profile, BACKWARD) | with_type(profile, RECOMPUTATION)
+    return _with_called(profile, with_type(profile, BACKWARD) | with_type(profile, RECOMPUTATION))
+
+
+def _with_called(profile: Profile, nodes: Bool) -> Bool:
+    """These, and what is in the regions that they call."""
     regions = profile.regions
     inside = np.flatnonzero(regions.of_node >= 0)
     count = -1
-    while result.any() and count != (count := int(result.sum())):
-        result[inside] |= result[regions.call][regions.of_node[inside]]
-    return result
+    while nodes.any() and count != (count := int(nodes.sum())):
+        nodes[inside] |= nodes[regions.call][regions.of_node[inside]]
+    return nodes
+
+
+def behind_gradients(profile: Profile, backward: Bool, waits: Bool | None = None) -> Bool:
+    """The nodes that are computed from gradients, and these; see `Links.consumers` for *waits*."""
+    links = Links.consumers(profile.edges, data=True, waits=waits)
+    transposed = _is_transposed(profile)
+    if not transposed.any():
+        return links.reached(backward)
+    # XLA merges equal constants: the forward part may take one that is named after a gradient.
+    forward = _with_called(profile, with_type(profile, FORWARD)) & ~transposed
+    return links.reached(backward, ~forward)
 
 
 def program_results(profile: Profile) -> Bool:
@@ -109,7 +124,7 @@ def program_results(profile: Profile) -> Bool:
 def _forward_program(profile: Profile, backward: Bool) -> Bool:
     """The nodes of an XLA program that its gradients and its other results are computed from."""
     edges = profile.edges
-    behind = Links.consumers(edges, data=True).reached(backward)
+    behind = behind_gradients(profile, backward)
     consumer = np.repeat(np.arange(len(profile)), np.diff(edges.start))
     ends = program_results(profile) & behind
     read = edges.source[(backward | ends)[consumer] & (edges.source >= 0)]

@@ -32,6 +32,7 @@ from tfprof.summary.caveats import Gaps, caveats
 from tfprof.summary.costs import CostModel, without_others
 from tfprof.summary.formula import Formula
 from tfprof.summary.model_nodes import (
+    behind_gradients,
     makes_tensors,
     model_nodes,
     program_results,
@@ -127,7 +128,7 @@ def training_parts(profile: Profile, in_model: Bool) -> I64 | None:
     edges = profile.edges
     changes = of_class(profile, "changes a variable")
     waits = _reads_of_slots(profile, in_model)
-    follows = Links.consumers(edges, data=True, waits=waits).reached(backward)
+    follows = behind_gradients(profile, backward, waits)
     data = Links.inputs(edges, aside=np.ones(len(profile), np.bool_))
     # A tape sums gradients up outside of their name scopes.
     backward |= follows & data.reached(backward)

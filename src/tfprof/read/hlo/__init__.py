@@ -27,6 +27,7 @@ from tfprof.read.hlo.frames import Frames, frames
 from tfprof.read.hlo.modules import Modules, module_slices, read_modules
 from tfprof.read.hlo.name_stacks import PHASES
 from tfprof.read.hlo.names import Names, names
+from tfprof.read.hlo.parameters import with_bodies
 from tfprof.read.hlo.plan import planned
 from tfprof.read.hlo.shardings import whole_shapes
 from tfprof.read.hlo.weights import FIXED, OPTIMIZER_STATE, STATE, WEIGHT
@@ -38,6 +39,7 @@ from tfprof.wire.decode import whole
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from tfprof.model import Regions
     from tfprof.read.source import Source
 
 _MOST_NAMED: Final = 5
@@ -99,6 +101,8 @@ def programs(
     stacks = frames(modules)
     named = names(modules, stacks, is_weight)
     nodes = expanded(modules, named.name, named.scope_length)
+    placed = with_bodies(modules, named.parameters, named.name, named.scope_length, nodes)
+    nodes = nodes._replace(name=placed)
     graph = _graph(modules, named, nodes, HloAttributes(source, start, end), source.name)
     notes = (*graph.notes, *own_notes(_of_devices(modules, devices)))
     shape = graph.shape
@@ -180,15 +184,27 @@ def _listed(paths: list[bytes]) -> str:
     return ", ".join(map(shown, first)) + (", …" if len(paths) > _MOST_NAMED else "")
 
 
+def _phases(phase: I64, regions: Regions) -> I64:
+    """The phase of each node: before XLA optimizes, names in a loop begin at the loop."""
+    inside = np.flatnonzero(regions.of_node >= 0)
+    call = regions.call[regions.of_node[inside]]
+    while True:  # from the outermost calls inwards
+        heirs = (phase[inside] == 0) & (phase[call] > 0)
+        if not heirs.any():
+            return phase
+        phase[inside[heirs]] = phase[call[heirs]]
+
+
 def _log(named: Names, stacks: Frames, nodes: Nodes) -> OpLogColumns:
     """The second types, phases and call stacks of nodes, as an op log has them."""
     said = named.stacks
     texts = [*said.primitives, *PHASES, OPTIMIZER_STATE]
-    phase = len(said.primitives) + said.phase
+    phase = _phases(said.phase[nodes.row], nodes.regions)
     # The first primitive and the first phase are none.
-    kinds = np.column_stack(
-        [np.where(said.primitive > 0, said.primitive, -1), np.where(said.phase > 0, phase, -1)]
-    )[nodes.row]
+    kinds = np.column_stack([
+        np.where(said.primitive > 0, said.primitive, -1)[nodes.row],
+        np.where(phase > 0, len(said.primitives) + phase, -1),
+    ])  # fmt: skip
     state = np.full(len(named.name), -1, np.int64)
     parameters = named.parameters
     # The name of a parameter is its path, not a primitive.
