@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import hlo_oracle
 import tfprof
 from hlo_recorded import content, path
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CONTRACTIONS = ("dot", "convolution")
 
@@ -39,3 +44,17 @@ def test_types_of_a_program_without_a_run_are_opcodes() -> None:
              if kind == "operation type"}  # fmt: skip
     assert "dot" in kinds
     assert not any(name.startswith("fusion of") for name in kinds)
+
+
+def test_a_trace_of_another_program_says_nothing_of_this_one(tmp_path: Path) -> None:
+    file = tmp_path / "other.txt"
+    file.write_text(
+        "HloModule jit_other\nENTRY main {\n  a = f32[2,3] parameter(0)\n"
+        "  ROOT b = f32[2,3] add(a, a)\n}\n"
+    )
+    report = tfprof.load(str(file), trace=path("flax_linen", "xplane.pb")).overview()
+    assert report.total["float_ops"] is None
+    assert "float_ops" in report.total_incomplete
+    text = str(report)
+    assert "Graph of 2 nodes; 0% of them ran" in text
+    assert "Float ops    ?" in text

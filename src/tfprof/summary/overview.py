@@ -77,7 +77,7 @@ class Overview:
     trains: bool
     steps: tuple[int, ...]
     devices: tuple[str, ...]
-    ran: float  # the share of nodes with a record
+    ran: float  # the share of these nodes with a record
     total: Mapping[str, int | None]  # of one step; None: unknown, or not recorded
     lower: frozenset[str]  # the totals that are lower bounds, or unknown
     shares_of: str  # MICROS, FLOAT_OPS or PARAMETERS; "": there is nothing to rank by
@@ -108,14 +108,15 @@ def overview(
         for title, rows_of in LISTS.items()
         if metric
     }
-    lower = {FLOAT_OPS: work.lower.any(), RATE: work.lower.any(), PARAMETERS: held.unknown.size}
+    unsure = work.lower.any() or work.is_of_another
+    lower = {FLOAT_OPS: unsure, RATE: unsure, PARAMETERS: held.unknown.size}
     return Overview(
         int(profile.in_graph.sum()) if has_graph else len(profile),
         int(np.unique(profile.nodes.op[profile.in_graph]).size),
         bool(has_graph and training_gradients(profile).any()),
         tuple(step.number for step in profile.steps),
         _devices(profile),
-        profile.coverage,
+        float(_of_graph(profile).mean()) if has_graph else profile.coverage,
         total,
         frozenset(name for name, is_lower in lower.items() if is_lower),
         metric,
@@ -129,6 +130,11 @@ def _ran(profile: Profile) -> Bool:
     """What ran: nodes with records, what they need, and all of their XLA programs."""
     in_programs = ran_programs(profile, programs(profile))
     return Links.inputs(profile.edges).reached(profile.covered) | in_programs
+
+
+def _of_graph(profile: Profile) -> Bool:
+    """Whether each node of the graph has a record."""
+    return profile.covered[profile.in_graph]
 
 
 class _Work:
@@ -155,12 +161,14 @@ class _Work:
         self.notes = counted.notes
         self.lower = lower & here
         self.float_ops = np.where(here, counted.values(FLOAT_OPS, None), 0)
+        self.is_of_another = bool(profile.steps) and not _of_graph(profile).any()
         self.micros = profile.values(MICROS, None) if profile.steps else None
 
     def total(self) -> dict[str, int | None]:
         """What one step costs."""
         float_ops = int(self.float_ops.sum())
         is_known = float_ops or (self.counts is not None and not self.lower.any())
+        is_known = is_known and not self.is_of_another  # a run of another graph
         micros = None if self.micros is None else int(self.micros.sum())
         return {FLOAT_OPS: float_ops if is_known else None, MICROS: micros}
 
