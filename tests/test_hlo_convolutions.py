@@ -78,7 +78,7 @@ def test_a_scaled_dot() -> None:
 def convolution(  # noqa: PLR0913 - a convolution has that many parts
     base: tuple[int, ...], kernel: tuple[int, ...], output: tuple[int, ...], labels: str,
     size: list[int], *, stride: tuple[int, int] = (1, 1), lhs_dilate: tuple[int, int] = (1, 1),
-    feature_groups: int = 1, batch_groups: int = 1,
+    feature_groups: int = 1, batch_groups: int = 1, pad: int = 0, rhs_dilate: int = 1,
 ) -> int:  # fmt: skip
     """*labels* are HLO's, as in b01f_01io->b01f."""
     _, of_kernel, of_output = labels.replace("->", "_").split("_")
@@ -89,6 +89,7 @@ def convolution(  # noqa: PLR0913 - a convolution has that many parts
         output_spatial_dimensions=[of_output.index(axis) for axis in "01"],
         window_size=size, window_stride=[*stride], base_dilation=[*lhs_dilate],
         feature_group_count=feature_groups, batch_group_count=batch_groups,
+        padding_low=[pad, pad], window_dilation=[rhs_dilate, rhs_dilate],
     )  # fmt: skip
 
 
@@ -182,3 +183,34 @@ def test_gradients_of_a_transposed_convolution() -> None:
     assert convolution(output, kernel, image, TO_INPUT, [3, 3], stride=(2, 2)) == forward
     to_kernel = convolution(image, output, kernel, TO_KERNEL, [12, 12], lhs_dilate=(2, 2))
     assert to_kernel == forward
+
+
+@pytest.mark.parametrize(
+    ("out", "pad", "rhs_dilate", "stride", "taps"),
+    [
+        (16, 1, 1, 2, 16 * 1),  # the tap in the middle alone is between holes
+        (15, 0, 1, 2, 15 * 2),  # the first and the last
+        (14, 0, 2, 2, 14 * 3),  # the window has holes as well
+        (14, -1, 1, 2, 14 * 1),
+        (11, 1, 1, 3, 6 * 1 + 5 * 2),  # the middle of windows 0, 2 … 10, both ends of 1, 3 … 9
+    ],
+)
+def test_strides_over_a_dilated_base(
+    out: int, pad: int, rhs_dilate: int, stride: int, taps: int
+) -> None:
+    """16 elements with a hole between each two: those at 0, 2 … 30.
+
+    *taps* are those of a dimension that meet no hole.
+    """
+    base, kernel = (2, 16, 16, 8), (3, 3, 8, 16)
+    both = convolution(
+        base, kernel, (2, out, out, 16), FORWARD, [3, 3],
+        stride=(stride, stride), lhs_dilate=(2, 2), pad=pad, rhs_dilate=rhs_dilate,
+    )  # fmt: skip
+    assert both == 2 * (2 * 16 * 8) * taps**2
+    dense = 16 + 2 * pad - 2 * rhs_dilate
+    one = convolution(
+        base, kernel, (2, out, dense, 16), FORWARD, [3, 3],
+        stride=(stride, 1), lhs_dilate=(2, 1), pad=pad, rhs_dilate=rhs_dilate,
+    )  # fmt: skip
+    assert one == 2 * (2 * 16 * 8) * taps * (dense * 3)

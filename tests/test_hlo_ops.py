@@ -266,8 +266,8 @@ ODD: Final[tuple[Any, ...]] = (
 )
 RIGHT: Final[dict[str, Any]] = {
     "applied": ADD, "select": ADD, "lhs_contracting_dimensions": [1], "lhs_batch_dimensions": [1],
-    "window_size": [2], "window_stride": [1], "base_dilation": [2],
-    "output_spatial_dimensions": [1],
+    "window_size": [2], "window_stride": [1], "base_dilation": [2], "window_dilation": [1],
+    "padding_low": [-1], "output_spatial_dimensions": [1],
     "feature_group_count": 1, "batch_group_count": 1, "kernel_input_feature_dimension": 0,
     "kernel_output_feature_dimension": 0, "fft_length": [2],
     "fft_type": "RFFT",
@@ -282,7 +282,10 @@ def test_whatever_a_file_holds_is_a_number_or_unknown(opcode: str) -> None:
     rule = rules()[opcode]
     assert rule.attributes is not None
     right = {name: RIGHT[name] for name in rule.attributes}
-    cases = [right | {name: value} for name in rule.attributes for value in ODD] or [right]
+    # Strides over a dilated base count otherwise.
+    rights = [right, right | {"window_stride": [2]}] if opcode == "convolution" else [right]
+    cases = [each | {name: value} for each in rights for name in rule.attributes for value in ODD]
+    cases = cases or [right]
     for attributes, inputs, outputs in product(cases, ODD_SHAPES, ODD_SHAPES):
         with suppress(UnknownShape):
             assert number_of(rule, operation(opcode, inputs, outputs, **attributes)) >= 0

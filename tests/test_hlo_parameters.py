@@ -102,6 +102,149 @@ def test_a_layer_may_be_an_attribute_called_value(tmp_path: Path) -> None:
     assert {"model/value/weight", "model/out/weight", "value"} <= names
 
 
+# --- layers in loops --------------------------------------------------------------------------
+
+IN_LOOP: Final = """HloModule m
+
+sum {{
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b), metadata={{op_name="layers/up/reduce_sum"}}
+}}
+
+body {{
+  p = (s32[], f32[4,8], f32[6,8,8], f32[6,8,8]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  x = f32[4,8] get-tuple-element(p), index=1
+  u = f32[6,8,8] get-tuple-element(p), index=2
+  d = f32[6,8,8] get-tuple-element(p), index=3
+  one = s32[] constant(1)
+  zero = s32[] constant(0)
+  next = s32[] add(i, one), metadata={{op_name="{around}/add"}}
+  su = f32[1,8,8] dynamic-slice(u, i, zero, zero), dynamic_slice_sizes={{1,8,8}}, metadata={{op_name="{around}/dynamic_slice"}}
+  sd = f32[1,8,8] dynamic-slice(d, i, zero, zero), dynamic_slice_sizes={{1,8,8}}, metadata={{op_name="{around}/dynamic_slice"}}
+  ru = f32[8,8] reshape(su), metadata={{op_name="{around}/squeeze"}}
+  rd = f32[8,8] reshape(sd), metadata={{op_name="{around}/squeeze"}}
+  y = f32[4,8] dot(x, ru), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}, metadata={{op_name="{around}/layers/up/dot_general"}}
+  z = f32[4,8] dot(y, rd), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}, metadata={{op_name="{around}/layers/down/dot_general"}}
+  ROOT t = (s32[], f32[4,8], f32[6,8,8], f32[6,8,8]) tuple(next, z, u, d)
+}}
+
+cond {{
+  p = (s32[], f32[4,8], f32[6,8,8], f32[6,8,8]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(6)
+  ROOT c = pred[] compare(i, n), direction=LT
+}}
+
+ENTRY main {{
+  p0 = f32[6,8,8] parameter(0), metadata={{op_name="params['layers']['up']['kernel']"}}
+  p1 = f32[6,8,8] parameter(1), metadata={{op_name="params['layers']['down']['kernel']"}}
+  p2 = f32[8,3] parameter(2), metadata={{op_name="params['head']['kernel']"}}
+  p3 = f32[4,8] parameter(3), metadata={{op_name="x"}}
+  zero = s32[] constant(0)
+  nil = f32[] constant(0)
+  t = (s32[], f32[4,8], f32[6,8,8], f32[6,8,8]) tuple(zero, p3, p0, p1)
+  loop = (s32[], f32[4,8], f32[6,8,8], f32[6,8,8]) while(t), condition=cond, body=body, metadata={{op_name="{outer}/while"}}
+  e = f32[4,8] get-tuple-element(loop), index=1
+  h = f32[4,3] dot(e, p2), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}, metadata={{op_name="{outer}/head/dot_general"}}
+  ROOT s = f32[] reduce(h, nil), dimensions={{0,1}}, to_apply=sum, metadata={{op_name="{outer}/reduce_sum"}}
+}}
+"""  # noqa: E501 - one line per instruction
+
+
+@pytest.mark.parametrize("outer", ["jit(f)/T", "jit(f)/jvp(T)"])
+def test_weights_of_a_loop_are_in_its_layers(tmp_path: Path, outer: str) -> None:
+    """JAX names what a sum applies to single elements without the scopes around it."""
+    file = tmp_path / "program.txt"
+    file.write_text(IN_LOOP.format(outer=outer, around=f"{outer}/while/body/closed_call"))
+    loaded = tfprof.load(graph=file)
+    rows = {row["name"]: row for row in loaded.summary(depth=3).rows}
+    assert {name: row["trainable"] for name, row in rows.items() if row["trainable"]} == {
+        "layers": 2 * 6 * 8 * 8, "up": 6 * 8 * 8, "down": 6 * 8 * 8, "head": 8 * 3,
+    }  # fmt: skip
+    assert rows["up"]["float_ops"] == rows["down"]["float_ops"] == 6 * 2 * 4 * 8 * 8
+    scopes = {row.name: row for row in loaded.scope(max_depth=10)}
+    assert "T/layers" not in scopes
+    assert scopes["T/loop/body/layers/up/kernel"].own_params == 6 * 8 * 8
+    assert scopes["T/head/kernel"].own_params == 8 * 3
+
+
+TWO_LOOPS: Final = """HloModule m
+
+forward {
+  p = (f32[8,8], f32[8,8]) parameter(0)
+  x = f32[8,8] get-tuple-element(p), index=0
+  w = f32[8,8] get-tuple-element(p), index=1
+  y = f32[8,8] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, metadata={op_name="jit(f)/jvp(T)/while/body/up/dot_general"}
+  ROOT t = (f32[8,8], f32[8,8]) tuple(y, w)
+}
+
+backward {
+  p = (f32[8,8], f32[8,8]) parameter(0)
+  x = f32[8,8] get-tuple-element(p), index=0
+  w = f32[8,8] get-tuple-element(p), index=1
+  y = f32[8,8] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={1}, metadata={op_name="jit(f)/transpose(jvp(T))/while/body/up/dot_general"}
+  z = f32[8,8] dot(y, w), lhs_contracting_dims={0}, rhs_contracting_dims={1}, metadata={op_name="jit(f)/transpose(jvp(T))/while/body/up/dot_general"}
+  ROOT t = (f32[8,8], f32[8,8]) tuple(z, w)
+}
+
+more {
+  p = (f32[8,8], f32[8,8]) parameter(0)
+  ROOT c = pred[] constant(true)
+}
+
+ENTRY main {
+  p0 = f32[8,8] parameter(0), metadata={op_name="params['up']['kernel']"}
+  p1 = f32[8,8] parameter(1), metadata={op_name="x"}
+  s = (f32[8,8], f32[8,8]) tuple(p1, p0)
+  back = (f32[8,8], f32[8,8]) while(s), condition=more, body=backward, metadata={op_name="jit(f)/transpose(jvp(T))/while"}
+  ROOT there = (f32[8,8], f32[8,8]) while(back), condition=more, body=forward, metadata={op_name="jit(f)/jvp(T)/while"}
+}
+"""  # noqa: E501 - one line per instruction
+
+
+def test_a_weight_is_in_the_loop_forward(tmp_path: Path) -> None:
+    """The gradients have more work, and come first in this file."""
+    file = tmp_path / "program.txt"
+    file.write_text(TWO_LOOPS)
+    names = [row.name for row in tfprof.load(graph=file).scope(max_depth=10)]
+    assert [name for name in names if name.endswith("kernel")] == ["T/there/body/up/kernel"]
+
+
+MOVED: Final = """
+  c = f32[8,8] concatenate(p0, p1), dimensions={1}, metadata={op_name="jit(f)/scan_fn/cell/concatenate"}
+  d = f32[4,8] dot(p2, c), lhs_contracting_dims={1}, rhs_contracting_dims={0}, metadata={op_name="jit(f)/WAY/rnn/scan_fn/cell/dot_general"}
+  ROOT e = f32[4,8] tanh(d), metadata={op_name="jit(f)/WAY/other/tanh"}
+"""  # noqa: E501 - one line per instruction
+CELL: Final = {
+    "params['cell']['hi']['kernel']": "f32[8,3]",
+    "params['cell']['hf']['kernel']": "f32[8,5]",
+    "x": "f32[4,8]",
+}
+
+
+def scopes_of(folder: Path, **replaced: str) -> set[str]:
+    lines = MOVED
+    for old, new in replaced.items():
+        lines = lines.replace(old, new)
+    return {row.name for row in program(folder, CELL, lines).scope(max_depth=10)}
+
+
+def test_what_gradients_move_out_of_a_loop_stays_in_its_layer(tmp_path: Path) -> None:
+    """JAX then leaves out the outer scopes and the transformation."""
+    names = scopes_of(tmp_path, WAY="jvp(R)")
+    cell = "R/rnn/scan_fn/cell"
+    assert {f"{cell}/c", f"{cell}/d", f"{cell}/hi/kernel", f"{cell}/hf/kernel"} <= names
+    assert not any(name.startswith("scan_fn") for name in names)
+
+
+@pytest.mark.parametrize("replaced", [{"WAY": "R"}, {"WAY": "jvp(R)", "other": "b/scan_fn/cell"}])
+def test_a_scope_that_may_be_its_own_stays(tmp_path: Path, replaced: dict[str, str]) -> None:
+    """Without gradients, and where two scopes end alike."""
+    assert "scan_fn/cell/c" in scopes_of(tmp_path, **replaced)
+
+
 # --- weights ----------------------------------------------------------------------------------
 
 EQUINOX: Final = {

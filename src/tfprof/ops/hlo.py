@@ -13,6 +13,7 @@ call, while, conditional) is part of the graph and counts there.
 from __future__ import annotations
 
 from functools import cache
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -49,6 +50,7 @@ TWINS: Final = {
 # What these call is in the same list.
 _CALLS: Final = ("call", "fusion")
 _LONGEST_NAME: Final = 40
+_MOST_DILATED: Final = 256  # elements, so that counting is quick
 
 
 def counts(*opcodes: str, **options: Any) -> Callable[[F], F]:  # noqa: ANN401 - see float_ops
@@ -144,7 +146,8 @@ def weights_seen(op: Op, weights: Shape) -> int:
 @counts(
     "convolution", contraction=True,
     attributes="kernel_output_feature_dimension kernel_input_feature_dimension window_size "
-    "window_stride base_dilation output_spatial_dimensions feature_group_count batch_group_count",
+    "window_stride base_dilation output_spatial_dimensions feature_group_count batch_group_count "
+    "window_dilation padding_low",
 )  # fmt: skip
 def convolution(op: Op) -> int:
     """A multiply-add per output element and weight that it sees; taps on padding count.
@@ -158,6 +161,9 @@ def convolution(op: Op) -> int:
     if all(factor == 1 for factor in dilation):
         return 2 * size(op.output()) * weights_seen(op, weights)
     spatial = integers(op, "output_spatial_dimensions")
+    strides = _at_least_one(op, "window_stride")
+    if any(min(pair) > 1 for pair in zip(dilation, strides, strict=False)):
+        return _strided_over_holes(op, weights)
     if size(integers(op, "window_size")) <= summed(op.output(), spatial):
         return _transposed(op, weights)
     # The gradient of the kernel of a transposed convolution: its window is an image.
@@ -176,6 +182,36 @@ def _transposed(op: Op, weights: Shape) -> int:
     shares = groups * size(_at_least_one(op, "window_stride"))
     every = 2 * size(op.input(0)) * met
     return every // shares if shares > 1 else every
+
+
+def _strided_over_holes(op: Op, weights: Shape) -> int:
+    """A multiply-add per output element and tap that meets no hole.
+
+    With a stride of 2 over every second element, all windows have their holes in the same places.
+    """
+    names = ("window_size", "window_stride", "window_dilation", "base_dilation")
+    size_of, stride, spread, dilation = (_at_least_one(op, name) for name in names)
+    spatial = integers(op, "output_spatial_dimensions")
+    require(all(0 <= axis < len(op.output()) for axis in spatial))
+    sizes = tuple(op.output()[axis] for axis in spatial)
+    columns = (sizes, size_of, stride, spread, dilation, integers(op, "padding_low"))
+    require(len({len(column) for column in columns}) == 1 and max(dilation) <= _MOST_DILATED)
+    if not size(op.output()):
+        return 0
+    every = 2 * size(op.output()) * weights_seen(op, weights)
+    met = size(tuple(_taps(*numbers) for numbers in zip(*columns, strict=True)))
+    return every // (size(sizes) * size(size_of)) * met
+
+
+def _taps(windows: int, taps: int, stride: int, spread: int, dilation: int, padding: int) -> int:  # noqa: PLR0913, PLR0917 - the parts of a window
+    """In one dimension, the taps of all windows that meet no hole; padding has none."""
+    # Places repeat modulo the dilation: so many windows and taps have each of the first ones.
+    firsts = (range(min(count, dilation)) for count in (windows, taps))
+    return sum(
+        -((window - windows) // dilation) * -((tap - taps) // dilation)
+        for window, tap in product(*firsts)
+        if (window * stride + tap * spread - padding) % dilation == 0
+    )
 
 
 def _at_least_one(op: Op, name: str) -> Shape:

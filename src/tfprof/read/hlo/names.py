@@ -10,7 +10,7 @@ Weights are below the layer that has them (`parameters`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -22,10 +22,13 @@ from tfprof.read.hlo.parameters import EntryParameters, entry_parameters
 from tfprof.read.hlo.weight_scopes import CONTRACTIONS, with_weight_scopes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from tfprof.read.hlo.frames import Frames
     from tfprof.read.hlo.modules import Modules
+    from tfprof.read.hlo.parameters import F64
+
+_LONGEST: Final = 1_000  # bytes of a scope
 
 
 class Names(NamedTuple):
@@ -46,10 +49,12 @@ def names(
     stacks = name_stacks(modules.op_name, modules.op_type)
     named_by = name_rows(modules)
     stacks = stacks._replace(scope=stacks.scope[named_by], phase=stacks.phase[named_by])
+    stacks = stacks._replace(scope=_with_outer_scopes(modules, stacks))
     call_stack = frames.of_row[named_by]
-    parameters = entry_parameters(modules, stacks.scopes, is_weight)
+    work = rough_work(modules)
+    parameters = entry_parameters(modules, stacks, work, is_weight)
     scope, scopes = with_weight_scopes(modules, stacks.scope, stacks.scopes, parameters, call_stack)
-    scope, mixed = _of_fusions(modules, scope, Strings.of(scopes).rank())
+    scope, mixed = _of_fusions(modules, scope, Strings.of(scopes).rank(), work)
     scope = scope.copy()
     by_line = np.flatnonzero((scope == 0) & (call_stack >= 0))
     lines = list(dict.fromkeys(frames.line))
@@ -71,6 +76,44 @@ def names(
     )
 
 
+def _with_outer_scopes(modules: Modules, stacks: NameStacks) -> I64:
+    """The scope of each instruction, also of those that JAX moved out of a loop for gradients.
+
+    Of these, it leaves out the outer scopes and the transformation: cell/mul, not jvp(Model/cell).
+    Such a scope is completed if one scope of the program ends so, and only one.
+    """
+    module = modules.computation_module[modules.instruction.message]
+    pair, first = combined(module, stacks.scope)
+    has_phase = np.bincount(pair, stacks.phase > 0, minlength=first.size) > 0
+    if has_phase.all() or not has_phase.any():
+        return stacks.scope
+    keys = [*zip(module[first].tolist(), stacks.scope[first].tolist(), strict=True)]
+    bare = {
+        (of, stacks.scopes[scope]): at
+        for at, (of, scope) in enumerate(keys)
+        if scope and not has_phase[at]
+    }
+    longer: dict[int, set[int]] = {}
+    for at in np.flatnonzero(has_phase).tolist() if bare else ():
+        of, scope = keys[at]
+        for end in _ends(stacks.scopes[scope]):
+            if (of, end) in bare:
+                longer.setdefault(bare[of, end], set()).add(scope)
+    result = stacks.scope[first]
+    for at, ending in longer.items():
+        if len(ending) == 1:
+            (result[at],) = ending
+    return result[pair]
+
+
+def _ends(scope: bytes) -> Iterator[bytes]:
+    """What follows each slash of a scope; nothing of a very long one, which would take long."""
+    end = scope.partition(b"/")[2] if len(scope) <= _LONGEST else b""
+    while end:
+        yield end
+        end = end.partition(b"/")[2]
+
+
 def _programs(modules: Modules) -> Strings:
     """What the names of each module begin with: nothing if there is one module."""
     if len(modules.name) == 1:
@@ -83,7 +126,7 @@ def _programs(modules: Modules) -> Strings:
     return Strings.of(texts)
 
 
-def _of_fusions(modules: Modules, scope: I64, rank: I64) -> tuple[I64, int]:
+def _of_fusions(modules: Modules, scope: I64, rank: I64, work: F64) -> tuple[I64, int]:
     """(the scope of each instruction, that of fusions by their work; fusions of several scopes).
 
     Of scopes with equal work, a fusion stays in its own, or else is in the last by name.
@@ -97,10 +140,10 @@ def _of_fusions(modules: Modules, scope: I64, rank: I64) -> tuple[I64, int]:
         return scope, 0
     fused = modules.instruction.message[row]
     pair, first = combined(fused, scope[row])
-    work = np.bincount(pair, rough_work(modules)[row], minlength=first.size)
+    held_work = np.bincount(pair, work[row], minlength=first.size)
     owner, held = fused[first], scope[row][first]
     is_own = held == scope[computation[owner]]
-    order = np.lexsort((rank[held], is_own, work, owner))
+    order = np.lexsort((rank[held], is_own, held_work, owner))
     last = np.append(owner[order][1:] != owner[order][:-1], True)
     most = order[last]
     result = scope.copy()
@@ -111,7 +154,7 @@ def _of_fusions(modules: Modules, scope: I64, rank: I64) -> tuple[I64, int]:
     return result, int(np.count_nonzero(np.bincount(owner) > 1))
 
 
-def rough_work(modules: Modules) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def rough_work(modules: Modules) -> F64:
     """A rough measure of the work of each instruction, to compare scopes by."""
     count = len(modules.opcode)
     elements = np.zeros(count, np.float64)

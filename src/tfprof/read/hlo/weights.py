@@ -36,9 +36,6 @@ _AMBIGUOUS: Final = b"weight"  # of a layer, or of an example
 # Floats in an argument that has layers, by their last key; all others are weights.
 _BESIDE: Final = {b"mean": FIXED, b"var": FIXED, b"cached_key": DATA, b"cached_value": DATA}
 _FLOATS: Final = (10, 11, 12, 15, 16, 18, *range(19, 21), *range(23, 34))
-# nnx has each weight in an object, and ends its path with this attribute. A layer has the same name
-# in attention: ['value'] and .value.kernel stay.
-_WRAPPER: Final = re.compile(rb"(?:\.(?:raw_)?value)+$")
 
 
 class Parameter(NamedTuple):
@@ -68,8 +65,9 @@ def parameter(module: int, own: bytes, path: bytes, dtype: int, elements: int) -
 
 def path_keys(path: bytes) -> list[bytes]:
     """The keys of a path in a pytree; [] where it has none."""
-    if path.endswith(b"value"):
-        path = _WRAPPER.sub(b"", path)
+    # nnx has each weight in an object, and ends its path with that attribute. A layer of attention
+    # has the same name: ['value'] and .value.kernel stay.
+    path = path.removesuffix(b".value").removesuffix(b".raw_value")
     # Most paths are names in brackets, params['layer']['kernel'].
     keys = path.replace(b"']", b"").split(b"['")
     if _SIGNS.search(b"".join(keys)):
