@@ -53,6 +53,7 @@ def _again(inputs: Inputs, view: str, often: Often) -> Row:
         other = _our_command(files, COLD._replace(options={**COLD.options, **depth}), view, outs[0])
         asked = _our_command(files, COLD, view, outs[0].with_suffix(VARIANT))
         for command, cache in ((ours, "same"), (other, "other")):
+            (place / cache).mkdir(mode=0o700)  # of small files, nothing is kept
             answering = [sys.executable, "-c", _AT_ONCE, *command[3:]]
             timed(answering, TFPROF_CACHE=str(place / cache))
 
