@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import pickle
 import shutil
@@ -150,16 +151,50 @@ def test_an_entry_that_cannot_be_read_is_read_from_the_files(
 
 def test_a_program_keeps_its_umask(asking: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(after_answer, "_collects", False)
-    mask = os.umask(0o022)
-    try:
+    with monkeypatch.context() as change:
+        change.setattr(os, "umask", pytest.fail)  # it is that of all threads
         for _ in range(2):  # written, and then there is nothing to write
             loaded = tfprof.load(PROFILES["handmade"].graph)
             pending._write_all(os.getpid())
-            assert os.umask(0o022) == 0o022
         del loaded
-    finally:
-        os.umask(mask)
     assert asking.files()
+
+
+def test_a_program_may_hold_many_profiles(asking: Asking, graph: Path) -> None:
+    asking.keep_answers()
+    for number in range(12):
+        asking.ask("scope", str(graph), f"--min_params={number}")
+    assert len(asking.files()) > 12
+    handles = Path("/proc/self/fd")
+    gc.collect()  # the profiles of these commands
+    before = len(list(handles.iterdir()))
+    loaded = [tfprof.load(graph) for _ in range(5)]
+    assert asking.reads == 0
+    assert len(list(handles.iterdir())) - before <= 2 * len(loaded)
+
+
+def test_a_pipe_beside_a_large_file_is_read_once(
+    asking: Asking, graph: Path, tmp_path: Path
+) -> None:
+    run = content(PROFILES["resnet"].runs[0])
+    pipe, plain = tmp_path / "pipe", tmp_path / "run"
+    plain.write_bytes(run)
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as pool:
+        for _ in range(3):
+            written = pool.submit(pipe.write_bytes, run)
+            said = asking.ask("op", f"--graph_path={graph}", f"--run_meta_path={pipe}")
+            assert written.result(timeout=60) == len(run)
+            same = asking.ask("op", f"--graph_path={graph}", f"--run_meta_path={plain}")
+            assert said.out == same.out
+
+
+def test_work_after_the_answer_is_collected_for_one_command_only() -> None:
+    with after_answer.collect():
+        assert after_answer.later(print, lambda: True)
+        assert after_answer.take() == [print]
+        assert after_answer.later(print, lambda: True)
+    assert not after_answer.take()
 
 
 # --- paths ----------------------------------------------------------------------------------------

@@ -261,6 +261,19 @@ def test_entries_are_for_the_user_alone(asking: Asking, graph: Path) -> None:
     assert {stat.S_IMODE(file.stat().st_mode) for file in asking.files()} == {0o600}
 
 
+def test_entries_are_for_the_user_alone_whatever_the_umask(asking: Asking, graph: Path) -> None:
+    asking.use(asking.folder / "deeper" / "cache")
+    mask = os.umask(0)
+    try:
+        ask(asking, graph)
+    finally:
+        os.umask(mask)
+    for folder, _, files in os.walk(asking.folder):
+        assert stat.S_IMODE(Path(folder).stat().st_mode) == 0o700
+        assert {stat.S_IMODE(Path(folder, file).stat().st_mode) for file in files} <= {0o600}
+    assert files
+
+
 # --- the folder -----------------------------------------------------------------------------------
 
 
@@ -280,6 +293,11 @@ def test_where_the_folder_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
         assert cache_folder() is None
     monkeypatch.setenv("TFPROF_CACHE", str(tmp_path / "mine"))
     assert cache_folder() == str(tmp_path / "mine")
+    monkeypatch.setenv("TFPROF_CACHE", "~/mine")  # from a file that no shell reads
+    assert cache_folder() == str(tmp_path / "mine")
+    for on in ("on", "1", "TRUE", " "):
+        monkeypatch.setenv("TFPROF_CACHE", on)
+        assert cache_folder() == str(tmp_path / "tfprof")
     for off in ("off", "OFF", "0"):
         monkeypatch.setenv("TFPROF_CACHE", off)
         assert cache_folder() is None
@@ -355,8 +373,36 @@ def test_the_command_shows_entries(asking: Asking, graph: Path) -> None:
     assert said.err == b""
     assert f"{graph}, {RUN}" in said.out.decode()
     assert f"{asking.folder}: 1 entry" in said.out.decode()
+    assert asking.ask("cache", "--no-cache").out.startswith(b"The cache is off: --no-cache or")
     asking.use("off")
     assert asking.ask("cache").out.startswith(b"The cache is off")
+    said = asking.ask("cache", "clear")
+    assert said.code == 2
+    assert b"'tfprof cache --clear' removes them" in said.err
+
+
+def test_the_command_says_why_a_folder_is_not_used(
+    asking: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asking.folder.mkdir()
+    asking.folder.chmod(0o775)
+    said = asking.ask("cache").out.decode()
+    assert f"{asking.folder} is not used: other users can write to it; 'chmod go-w" in said
+    asking.folder.chmod(0o700)
+    assert "is not used" not in asking.ask("cache").out.decode()
+    user = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: user + 1)
+    assert "is not used: it belongs to another user" in asking.ask("cache").out.decode()
+
+
+def test_only_what_is_gone_counts_as_removed(asking: Asking, graph: Path) -> None:
+    ask(asking, graph)
+    stuck = asking.folder / f"{'0' * 32}.profile"
+    stuck.mkdir()  # nothing removes a folder
+    said = asking.ask("cache", "--clear").out.decode()
+    assert "Removed 1 entry" in said
+    assert "1 entry cannot be removed" in said
+    assert asking.files() == [stuck]
 
 
 def forged(path: Path, name: str, value: int) -> None:

@@ -265,7 +265,11 @@ def test_a_page_has_the_peaks_of_the_trace_unless_the_user_says_others(tmp_path:
     assert meta["peaks"] == {"flops": 197e12, "bandwidth": 819e9}
 
 
-def test_a_converted_profile_keeps_peaks(tmp_path: Path) -> None:
+@pytest.mark.parametrize("teraflops", [jax_traces.PEAK["teraflops"], 287.53919999999994])
+def test_a_converted_profile_keeps_peaks(
+    teraflops: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(jax_traces.PEAK, "teraflops", teraflops)
     Path(tmp_path, "t.xplane.pb").write_bytes(jax_traces.on_tpu().data)
     loaded = tfprof.load(trace=[tmp_path / "t.xplane.pb"])
     loaded.convert(tmp_path / "t.tfprof")

@@ -157,3 +157,15 @@ def test_what_is_read_is_freed(folder: Path) -> None:
     files = [options["graph_path"], *options["run_meta_path"], options["op_log_path"]]
     assert all(file.take() is None for file in files)
     assert {type(path) for path in loaded.inputs} == {str}
+
+
+@pytest.mark.parametrize("size", [1_000, 100_000])
+def test_a_run_that_is_cut_off_is_named_whatever_its_size(
+    folder: Path, size: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = folder / "run_meta_1.gz"
+    data = run.read_bytes()
+    assert len(data) > size
+    run.write_bytes(data[:size])
+    assert cli.run(["scope", str(folder)]) == 3
+    assert f"{run} is a damaged gzip file: it is cut off" in capsys.readouterr().err

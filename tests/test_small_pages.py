@@ -35,6 +35,18 @@ def test_the_choice_of_the_program_comes_back(chosen: bool) -> None:  # noqa: FB
     assert multiarray._get_madvise_hugepage() == chosen
 
 
+def test_the_choice_comes_back_when_the_last_of_several_threads_is_done(
+    chosen: bool,  # noqa: FBT001
+) -> None:
+    first, second = small_pages(), small_pages()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert not multiarray._get_madvise_hugepage()  # the other one still reads
+    second.__exit__(None, None, None)
+    assert multiarray._get_madvise_hugepage() == chosen
+
+
 def test_files_are_read_into_ordinary_pages(chosen: bool) -> None:  # noqa: FBT001
     seen = []
     graph = open_source(str(PROFILES["handmade"].graph), "a graph")

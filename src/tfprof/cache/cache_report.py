@@ -6,7 +6,7 @@ import time
 from typing import Final
 
 from tfprof.cache.entry import INPUTS
-from tfprof.cache.folder import PROFILE, VARIABLE, Kept, clear, entries
+from tfprof.cache.folder import PROFILE, VARIABLE, EntryFiles, clear, entries, why_unused
 from tfprof.cache.joined_columns import open_columns
 from tfprof.columns.strings import clean_text
 from tfprof.foundation.lazy_dataclasses import dataclass
@@ -26,32 +26,38 @@ class CacheReport(Result):
     """One row per entry: the files that it was made of, its size, its last use."""
 
     folder: str | None  # None: the cache is off
-    kept: tuple[Kept, ...]
+    entries: tuple[EntryFiles, ...]
     made_of: tuple[str, ...]  # files of each entry
-    cleared: bool = False  # they were there, and are removed
+    removed: bool = False  # whether these entries were removed
+    left: int = 0  # entries that could not be removed
 
     @property
     def sentence(self) -> str:
         """What the cache is, or what was done to it."""
         if self.folder is None:
-            return f"The cache is off: {VARIABLE} says so, or there is no folder for it."
-        size = memory(sum(entry.size for entry in self.kept))
-        count = plural(len(self.kept), "entry", "entries")
-        if self.cleared:
-            return f"Removed {count}, {size}, from {self.folder}."
+            return f"The cache is off: --no-cache or {VARIABLE} says so, or it has no folder."
+        size = memory(sum(entry.size for entry in self.entries))
+        count = plural(len(self.entries), "entry", "entries")
+        if self.removed:
+            left = (
+                f" {plural(self.left, 'entry', 'entries')} cannot be removed." if self.left else ""
+            )
+            return f"Removed {count}, {size}, from {self.folder}.{left}"
+        if why := why_unused(self.folder):
+            return f"{self.folder} is not used: {why}."
         return f"{self.folder}: {count}, {size} of at most {memory(limit('cache_bytes'))}."
 
     def make_table(self) -> Table:
         """The entries, or those that were removed."""
-        used = [time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(e.used)) for e in self.kept]
+        used = [time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(e.used)) for e in self.entries]
         columns = (
             Column("files", "text", [*self.made_of], placing=True),
-            Column("bytes", "number", [entry.size for entry in self.kept], memory, "Size"),
+            Column("bytes", "number", [entry.size for entry in self.entries], memory, "Size"),
             Column("used", "text", used, heading="Last use"),
         )
-        facts = {"folder": self.folder, "removed": self.cleared, "most_bytes": limit("cache_bytes")}
+        facts = {"folder": self.folder, "removed": self.removed, "most_bytes": limit("cache_bytes")}
         return Table(
-            "cache", SCHEMA, columns, len(self.kept), "files", facts=facts,
+            "cache", SCHEMA, columns, len(self.entries), "files", facts=facts,
             headline=(self.sentence,),
         )  # fmt: skip
 
@@ -59,16 +65,17 @@ class CacheReport(Result):
         return f"<CacheReport: {self.sentence}>"
 
 
-def cache_report(folder: str | None, *, cleared: bool = False) -> CacheReport:
-    """What is in the *folder* of the cache; *cleared*: and is there no more."""
-    kept = tuple(entries(folder)) if folder else ()
-    files = tuple(map(_files, kept))
-    if folder and cleared:
-        clear(folder)
-    return CacheReport(folder, kept, files, cleared)
+def cache_report(folder: str | None, *, remove: bool = False) -> CacheReport:
+    """The entries in the *folder* of the cache, or with *remove* those that were removed."""
+    every = entries(folder) if folder else []
+    made_of = {entry.key: _files(entry) for entry in every}
+    left = {entry.key for entry in clear(folder)} if folder and remove else set()
+    shown = tuple(entry for entry in every if entry.key not in left)
+    files = tuple(made_of[entry.key] for entry in shown)
+    return CacheReport(folder, shown, files, remove, len(left))
 
 
-def _files(entry: Kept) -> str:
+def _files(entry: EntryFiles) -> str:
     """The files that an entry was made of, in one line."""
     path = next((path for path in entry.files if path.endswith(f".{PROFILE}")), "")
     columns = open_columns(path) if path else None

@@ -114,7 +114,7 @@ class Entry:
     def profile(self) -> Profile | None:
         """The profile; None where the entry does not exist or cannot be used."""
         path = self.path(folders.PROFILE)
-        columns = open_columns(path)
+        columns = open_columns(path, stays_open=True)
         if columns is None:
             return None
         self.columns.add(columns)
@@ -151,12 +151,12 @@ class Entry:
             if declared in _LAZY:
                 values[name] = self._table(_LAZY[declared], name)
             elif name == "steps":
-                count = self._now("int", name)
+                count = self._read_checked("int", name)
                 values[name] = tuple(self._table(Step, f"{name}.{at}") for at in range(count))
             else:
-                values[name] = self._now(declared, name)
-        names = self._now("Strings", ORIGIN)
-        has_shapes, *has_steps = self._now("I64", SOURCES).tolist()
+                values[name] = self._read_checked(declared, name)
+        names = self._read_checked("Strings", ORIGIN)
+        has_shapes, *has_steps = self._read_checked("I64", SOURCES).tolist()
         read = self._attributes
         source = lazy_table(AttributeSource, [("node", self._described), ("read", lambda: read)])
         vars(source)["name"] = next(names.texts(), "")
@@ -176,14 +176,14 @@ class Entry:
         columns = ((part, f"{name}.{part}", declared) for part, declared in parts(kind))
         return lazy_table(kind, ((p, partial(self._column, d, full)) for p, full, d in columns))
 
-    def _now(self, declared: str, name: str) -> Any:  # noqa: ANN401 - as declared
+    def _read_checked(self, declared: str, name: str) -> Any:  # noqa: ANN401 - as declared
         value = CONVERTERS[declared].from_columns(self.columns, name)
         check_column(self.columns, name, value)
         return value
 
     def _column(self, declared: str, name: str) -> Any:  # noqa: ANN401 - likewise
         try:
-            return self._now(declared, name)
+            return self._read_checked(declared, name)
         except Damage:
             self.columns.remove(name)
             value: Any = self.from_files
@@ -192,12 +192,12 @@ class Entry:
             return value
 
     def _described(self) -> I64:
-        described = self._column_of_graph()
+        described = self._is_described()
         return np.where(described, np.arange(described.size), -1)
 
-    def _column_of_graph(self) -> Any:  # noqa: ANN401 - Bool
+    def _is_described(self) -> Any:  # noqa: ANN401 - Bool
         try:
-            return self._now("Bool", f"{ATTRIBUTES}.described")
+            return self._read_checked("Bool", f"{ATTRIBUTES}.described")
         except Damage:
             return self.from_files.in_graph
 
@@ -207,10 +207,10 @@ class Entry:
             attributes: Attributes = from_columns(Attributes, ATTRIBUTES, self.columns)
             check_attributes(attributes)
             return attributes.node, attributes.texts.take(attributes.text)
-        self._lacks(ATTRIBUTES, "node")
+        self._rewrite_later(ATTRIBUTES, "node")
         return self.from_files.attributes
 
-    def _lacks(self, name: str, part: str) -> None:
+    def _rewrite_later(self, name: str, part: str) -> None:
         """Write what is called *name* after the answer; the file that has it is damaged."""
         self.columns.remove(f"{name}.{part}")
         self.wanted.add(name)
@@ -220,7 +220,7 @@ class Entry:
         try:
             shapes: RunShapes = from_columns(RunShapes, RUN_SHAPES, self.columns)
         except Damage:
-            self._lacks(RUN_SHAPES, "outputs")
+            self._rewrite_later(RUN_SHAPES, "outputs")
             shapes = run_shapes(self.from_files)
         notes = (*profile.notes, *shapes.notes)
         return replace(profile, outputs=shapes.outputs, notes=notes)
@@ -228,7 +228,7 @@ class Entry:
     def _step_shapes(self, counts: list[int]) -> Iterator[Any]:
         """(numbers of steps, the profile with their shapes), as in a Profile."""
         for number, count in enumerate(counts):
-            steps = self._now("I64", f"{STEP_SHAPES}.{number}.steps")
+            steps = self._read_checked("I64", f"{STEP_SHAPES}.{number}.steps")
             if steps.size != count:
                 raise Damage("its steps differ")
             yield tuple(steps.tolist()), partial(self._with_step_shapes, number)
@@ -238,6 +238,6 @@ class Entry:
         try:
             shapes: ShapesOfSteps = from_columns(ShapesOfSteps, name, self.columns)
         except Damage:
-            self._lacks(name, "outputs")
+            self._rewrite_later(name, "outputs")
             shapes = step_shapes(self.from_files, number)
         return replace(profile, outputs=shapes.outputs)

@@ -25,16 +25,18 @@ if TYPE_CHECKING:
 VARIABLE: Final = "TFPROF_CACHE"
 PROFILE: Final = "profile"
 _OFF: Final = ("off", "0", "no", "none", "false")
+_ON: Final = ("on", "1", "yes", "true")
 _KEY, _PART = 32, 16  # hexadecimal digits of a key and of an addition
 _HEX: Final = {*"0123456789abcdef"}
 _UNFINISHED: Final = ".tfprof-"  # as io/write_files.py calls them
 _PATIENCE_SECONDS: Final = 3600.0
 _OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
+FOR_US_ALONE: Final = 0o600  # said for each file: a folder may have rules that overrule the umask
 
 _is_off: ContextVar[bool] = ContextVar("cache_is_off", default=False)
 
 
-class Kept(NamedTuple):
+class EntryFiles(NamedTuple):
     """The files of one entry."""
 
     key: str
@@ -56,10 +58,12 @@ def cache_off(*, off: bool = True) -> Iterator[None]:
 def cache_folder() -> str | None:
     """The folder of the cache, which may not exist; None where the cache is off."""
     named = os.environ.get(VARIABLE, "")
-    if _is_off.get() or named.strip().lower() in _OFF or not hasattr(os, "preadv"):
+    word = named.strip().lower()
+    if _is_off.get() or word in _OFF or not hasattr(os, "preadv"):
         return None
-    if named:
-        return os.path.abspath(named)  # noqa: PTH100 - the process may change its folder
+    if word and word not in _ON:
+        # The process may change its folder.
+        return os.path.abspath(os.path.expanduser(named))  # noqa: PTH100, PTH111
     base = os.environ.get("XDG_CACHE_HOME", "")
     # The specification of XDG ignores relative paths.
     if not os.path.isabs(base):  # noqa: PTH117
@@ -86,18 +90,38 @@ def _is_root_at_a_user(folder: str) -> bool:
 
 def make_folder(folder: str) -> None:
     """Make the *folder*, for this user alone; raises OSError where it is not ours."""
-    os.makedirs(os.path.dirname(folder), exist_ok=True)  # noqa: PTH103, PTH120
-    with suppress(FileExistsError):
-        os.mkdir(folder, 0o700)  # noqa: PTH102 - its mode
+    missing = []
+    way = folder
+    while not os.path.lexists(way):
+        missing.append(way)
+        way = os.path.dirname(way)  # noqa: PTH120
+    for place in reversed(missing):
+        with suppress(FileExistsError):
+            os.mkdir(place, 0o700)  # noqa: PTH102 - its mode
     if not is_ours(os.stat(folder)):  # noqa: PTH116
         raise PermissionError(folder)
 
 
 def is_ours(status: os.stat_result) -> bool:
     """Whether this user owns a file or folder, and nobody else can write to it."""
-    if not hasattr(os, "geteuid"):
-        return True
-    return status.st_uid == os.geteuid() and not status.st_mode & _OTHERS_WRITE
+    return _is_owned(status) and not status.st_mode & _OTHERS_WRITE
+
+
+def _is_owned(status: os.stat_result) -> bool:
+    return not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
+
+
+def why_unused(folder: str) -> str:
+    """Why a *folder* that exists is not used as the cache; nothing if it is."""
+    with suppress(OSError):
+        status = os.stat(folder)  # noqa: PTH116
+        if not stat.S_ISDIR(status.st_mode):
+            return "it is not a folder"
+        if not _is_owned(status):
+            return "it belongs to another user"
+        if status.st_mode & _OTHERS_WRITE:
+            return f"other users can write to it; 'chmod go-w {folder}' mends that"
+    return ""
 
 
 def open_file(path: str) -> int | None:
@@ -134,7 +158,7 @@ def note_use(path: str) -> None:
         os.utime(path)
 
 
-def entries(folder: str) -> list[Kept]:
+def entries(folder: str) -> list[EntryFiles]:
     """The entries in *folder*, the one that was used last first."""
     files: dict[str, list[tuple[str, os.stat_result]]] = {}
     with suppress(OSError), os.scandir(folder) as found:
@@ -143,12 +167,16 @@ def entries(folder: str) -> list[Kept]:
                 with suppress(OSError):
                     status = file.stat(follow_symlinks=False)
                     files.setdefault(key, []).append((file.path, status))
-    kept = [
-        Kept(key, [path for path, _ in of], sum(status.st_size for _, status in of),
-             max(status.st_mtime for _, status in of))
+    every = [
+        EntryFiles(
+            key,
+            [path for path, _ in of],
+            sum(status.st_size for _, status in of),
+            max(status.st_mtime for _, status in of),
+        )
         for key, of in files.items()
-    ]  # fmt: skip
-    return sorted(kept, key=lambda entry: -entry.used)
+    ]
+    return sorted(every, key=lambda entry: -entry.used)
 
 
 def remove_oldest(folder: str, most: int) -> None:
@@ -180,12 +208,11 @@ def remove_oldest_parts(folder: str, key: str, most: int, most_bytes: int) -> No
             _remove([path])
 
 
-def clear(folder: str) -> list[Kept]:
-    """Remove all entries; returns them."""
-    found = entries(folder)
-    for entry in found:
+def clear(folder: str) -> list[EntryFiles]:
+    """Remove all entries; returns those that cannot be removed."""
+    for entry in entries(folder):
         _remove(entry.files)
-    return found
+    return entries(folder)
 
 
 def _remove(files: list[str]) -> None:

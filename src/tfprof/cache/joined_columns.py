@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,45 +19,78 @@ if TYPE_CHECKING:
 
 
 class _FileBytes:
-    """The bytes of an open file, read where they are needed.
+    """The bytes of a file of the cache, read where they are needed.
 
-    Of a file that was cut off or cannot be read, they are short, and so no checksum fits.
+    Of a file that was cut off, was replaced or cannot be read, they are short, and so no checksum
+    fits. A closed file is opened for each read: a program may hold many profiles.
     """
 
-    def __init__(self, handle: int) -> None:
-        self._handle = handle
-        self.size = os.fstat(handle).st_size
+    def __init__(self, path: str, handle: int) -> None:
+        status = os.fstat(handle)
+        self._path, self._handle = path, handle
+        self._identity = status.st_dev, status.st_ino
+        self.size = status.st_size
 
     def __getitem__(self, wanted: slice) -> U8:
         begin, end, _ = wanted.indices(self.size)
         column = np.empty(end - begin, np.uint8)
         view, at = memoryview(column), 0  # type: ignore[arg-type]
-        with suppress(OSError):
-            while at < column.size and (count := os.preadv(self._handle, [view[at:]], begin + at)):
+        with suppress(OSError), self._opened() as handle:
+            while at < column.size and (count := os.preadv(handle, [view[at:]], begin + at)):
                 at += count
         return column if at == column.size else column[:at]
 
+    @contextmanager
+    def _opened(self) -> Iterator[int]:
+        """The file; raises OSError where it is gone."""
+        if self._handle >= 0:
+            yield self._handle
+            return
+        handle = open_file(self._path)
+        if handle is None:
+            raise OSError("it is gone")
+        try:
+            status = os.fstat(handle)
+            if (status.st_dev, status.st_ino) != self._identity:
+                raise OSError("it was replaced")
+            yield handle
+        finally:
+            os.close(handle)
+
+    def close(self) -> None:
+        """From now on, open the file for each read."""
+        handle, self._handle = self._handle, -1
+        if handle >= 0:
+            with suppress(OSError):
+                os.close(handle)
+
     def __del__(self) -> None:
-        with suppress(OSError):
-            os.close(self._handle)
+        self.close()
 
 
 class _CacheFile:
     """What `Columns` takes: a file with a name."""
 
     def __init__(self, path: str, handle: int) -> None:
-        self.name, self.data = path, _FileBytes(handle)
+        self.name, self.data = path, _FileBytes(path, handle)
 
 
-def open_columns(path: str) -> Columns | None:
-    """The columns of a file of the cache; None where there is none that can be used."""
+def open_columns(path: str, *, stays_open: bool = False) -> Columns | None:
+    """The columns of a file of the cache; None where there is none that can be used.
+
+    What *stays_open* can be read after another process has removed or replaced the file.
+    """
     handle = open_file(path)
     if handle is None:
         return None
+    file = _CacheFile(path, handle)
     try:
-        return Columns(_CacheFile(path, handle))  # type: ignore[arg-type]
+        columns = Columns(file)  # type: ignore[arg-type]
     except (Damage, TfprofError, OSError):
         return None
+    if not stays_open:
+        file.data.close()
+    return columns
 
 
 class JoinedColumns(Columns):

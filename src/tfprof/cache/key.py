@@ -124,6 +124,9 @@ def _version(path: str) -> tuple[int, int] | None:
 
 def _facts(path: str, now: int) -> tuple[object, ...]:
     """What a change of a file changes; raises OSError for a file that is not cached."""
+    # Whoever opens a pipe takes what is in it: only the reader of the profile may do so.
+    if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
+        raise OSError("not a regular file")
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     try:
         status = os.fstat(handle)

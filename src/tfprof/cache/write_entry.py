@@ -43,13 +43,9 @@ _SHARE: Final = 4  # of the cache: one entry does not drive out all others
 
 def write_entry(entry: Entry, profile: Profile) -> None:
     """Write what the *entry* of this *profile* lacks; whatever stops that is no error."""
-    mask = os.umask(0o077)  # entries are for this user alone
-    try:
-        with suppress(TfprofError, OSError, ValueError, MemoryError):
-            if entry.lacks(profile):
-                _write_parts(entry, profile)
-    finally:
-        os.umask(mask)
+    with suppress(TfprofError, OSError, ValueError, MemoryError):
+        if entry.lacks(profile):
+            _write_parts(entry, profile)
 
 
 def _write_parts(entry: Entry, profile: Profile) -> None:
@@ -67,7 +63,7 @@ def _write(entry: Entry, part: str, columns: Iterable[tuple[str, Any]]) -> None:
     pieces = list(columns_file(columns))
     # The files may have changed while they were read.
     if sum(map(len, pieces)) <= entry.most and entry.is_current():
-        write_file(entry.path(part), pieces)
+        write_file(entry.path(part), pieces, mode=folders.FOR_US_ALONE)
 
 
 def _profile_columns(entry: Entry, profile: Profile) -> NamedColumns:

@@ -39,10 +39,10 @@ def main(line: Sequence[str] | None = None) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     open_missing_stderr()
     exit_on_signals()
-    after_answer.collect()
-    code = run(sys.argv[1:] if line is None else line)
-    if code not in (INTERRUPTED, OUT_OF_MEMORY) and (work := after_answer.take()):
-        run_detached(work)
+    with after_answer.collect():
+        code = run(sys.argv[1:] if line is None else line)
+        if code not in (INTERRUPTED, OUT_OF_MEMORY) and (work := after_answer.take()):
+            run_detached(work)
     sys.exit(code)
 
 

@@ -18,6 +18,6 @@ if TYPE_CHECKING:
 
 def run_cache(request: Request) -> Outcome:
     """The entries of the cache, or those that were removed."""
-    report = cache_report(cache_folder(), cleared=bool(request.options.get(CLEAR.name)))
+    report = cache_report(cache_folder(), remove=bool(request.options.get(CLEAR.name)))
     output = Output.of(request.options.get("output", ""))
     return deliver(report, output, columns=stdout_columns())

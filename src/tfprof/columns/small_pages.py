@@ -7,6 +7,7 @@ each is fetched from the host again: that takes longer than reading the file.
 from __future__ import annotations
 
 from contextlib import contextmanager
+from threading import Lock
 from typing import TYPE_CHECKING
 
 try:
@@ -18,12 +19,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+_lock = Lock()
+_inside = 0  # blocks of all threads, for which NumPy has one choice
+_before: object = True
+
+
 @contextmanager
 def small_pages() -> Iterator[None]:
     """Let NumPy ask for no huge pages inside the block."""
+    global _inside, _before  # noqa: PLW0603 - as NumPy's choice
     choose = getattr(numpy_core, "_set_madvise_hugepage", lambda chosen: chosen)
-    before = choose(False)  # noqa: FBT003 - it has no name
+    with _lock:
+        if not _inside:
+            _before = choose(False)  # noqa: FBT003 - it has no name
+        _inside += 1
     try:
         yield
     finally:
-        choose(before)
+        with _lock:
+            _inside -= 1
+            if not _inside:
+                choose(_before)

@@ -12,10 +12,16 @@ _work: list[tuple[Callable[[], None], Callable[[], bool]]] = []
 _collects = False
 
 
-def collect() -> None:
-    """From now on, `later` keeps work until `take` takes it."""
+@contextmanager
+def collect() -> Iterator[None]:
+    """Inside, `later` keeps work until `take` takes it; what is left in the end is dropped."""
     global _collects  # noqa: PLW0603 - a process that answers one question
-    _collects = True
+    before, _collects = _collects, True
+    try:
+        yield
+    finally:
+        _collects = before
+        _work.clear()
 
 
 @contextmanager

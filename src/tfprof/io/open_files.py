@@ -27,7 +27,7 @@ import numpy as np
 from tfprof.errors import InputError, UnreadableError, nearest
 from tfprof.foundation.progress_events import Stage, announce
 from tfprof.io.archives import Members, Pieces, is_tar, members_of, tar_members
-from tfprof.io.gunzip import MAGIC, PIECE, GzipError, joined, pieces
+from tfprof.io.gunzip import MAGIC, GzipError, joined, pieces
 from tfprof.read import detect
 from tfprof.read.source import Source, refuse_unsupported, without_marks
 from tfprof.tables.formats import FORMATS
@@ -80,7 +80,7 @@ class InputFile(str):
 def open_source(path: str, expected: str, *, unpacks: bool = True) -> Source:
     """The content of the file at *path*; *expected* is for the error where there is none.
 
-    Unless it *unpacks*, a large gzip file is unpacked, and damage in it found, when it is read.
+    Unless it *unpacks*, a gzip file is unpacked, and damage in it found, when it is read.
     """
     if isinstance(path, InputFile) and (source := path.take()):
         return source
@@ -102,7 +102,7 @@ def open_source(path: str, expected: str, *, unpacks: bool = True) -> Source:
             _refuse_json(path, first)
             if is_tar(first):
                 members = tar_members(path, Pieces(chain([first], rest)))
-            elif not unpacks and size > PIECE and os.path.isfile(_plain(path)):
+            elif not unpacks and os.path.isfile(_plain(path)):
                 return PackedSource(path, first, rest, version)
             else:
                 data = joined(chain([first], rest))
@@ -293,8 +293,11 @@ class PackedSource(FileSource):
     @cached_property
     def format(self) -> Format | None:
         """The format by the first piece or, where no row of FORMATS fits that, by all."""
-        first = None if self._first is None else detect.detect(buffer_view(self._first))
-        return first or super().format
+        first = self._first
+        if first is None:
+            return super().format
+        row = detect.detect(buffer_view(first))
+        return row if row or self.data.size == first.size else super().format
 
     def __getstate__(self) -> dict[str, object]:
         return {**super().__getstate__(), "_first": None, "_rest": []}

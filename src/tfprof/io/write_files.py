@@ -38,10 +38,14 @@ _PAUSE_SECONDS = 0.05
 _unfinished: set[str] = set()
 
 
-def write_file(path: str, pieces: Iterable[bytes], inputs: Iterable[str] = ()) -> None:
+def write_file(
+    path: str, pieces: Iterable[bytes], inputs: Iterable[str] = (), mode: int | None = None
+) -> None:
     """Make *path* a file of *pieces*, but not where it is one of *inputs*.
 
-    On an OutputError the old file is unchanged. A link stays a link, and its target is replaced.
+    Without a *mode*, the file has the permissions of the old one, or those that the process gives
+    to new files. On an OutputError the old file is unchanged. A link stays a link, and its target
+    is replaced.
     """
     if any(_same_file(path, file) for file in inputs):
         raise OutputError(f"{path} is an input of this result and is not overwritten")
@@ -50,7 +54,7 @@ def write_file(path: str, pieces: Iterable[bytes], inputs: Iterable[str] = ()) -
         place = path.rstrip(os.sep) or path
         before = _status(place)
         if before is None or stat.S_ISREG(before.st_mode):
-            _replace(os.path.realpath(place), before, pieces)
+            _replace(os.path.realpath(place), before, pieces, mode)
             return
         with os.fdopen(_opened_device(path, before), "wb") as device:
             device.writelines(pieces)
@@ -150,9 +154,13 @@ def _status(path: str) -> os.stat_result | None:
         raise OSError(errno.EINVAL, str(problem)) from None
 
 
-def _replace(target: str, before: os.stat_result | None, pieces: Iterable[bytes]) -> None:
-    """Make *target* a file of *pieces*, with the permissions that it had *before*."""
-    mode = _NEW_FILE_MODE if before is None else stat.S_IMODE(before.st_mode)
+def _replace(
+    target: str, before: os.stat_result | None, pieces: Iterable[bytes], wanted: int | None
+) -> None:
+    """Make *target* a file of *pieces*, with the permissions *wanted*, else those of *before*."""
+    if wanted is None and before is not None:
+        wanted = stat.S_IMODE(before.st_mode)
+    mode = _NEW_FILE_MODE if wanted is None else wanted
     # A unique name. It is noted before it is used, so that it is removed whatever stops us.
     beside = os.path.join(os.path.dirname(target), f".tfprof-{os.urandom(_NAME_BYTES).hex()}")
     _unfinished.add(beside)
@@ -168,7 +176,7 @@ def _replace(target: str, before: os.stat_result | None, pieces: Iterable[bytes]
                 # Python follows the /proc link only where src_dir_fd is set. The path is
                 # absolute, so the descriptor itself is not used.
                 os.link(f"/proc/self/fd/{handle}", beside, src_dir_fd=handle)
-        if before is not None:
+        if wanted is not None:
             os.chmod(beside, mode)  # also the bits that the umask removes
         os.replace(beside, target)
     finally:

@@ -11,8 +11,10 @@ def _why_numpy() -> str:
         return "TFPROF_CORE=numpy"
     try:
         import tfprof.kernels._core  # noqa: F401, PLC0415 - to know whether it can be
-    except ImportError:
+    except ModuleNotFoundError:
         return "built without a compiler"
+    except ImportError as problem:
+        return f"the compiled core cannot be loaded: {problem}"
     return ""
 
 

@@ -313,7 +313,7 @@ COMMANDS: dict[str, Command] = {
             "cache", "converted files, kept so that they load at once; --clear removes them",
             "tfprof.cli.cache:run_cache", "[options]", ("cache", "cache --clear"),
             {CLEAR.name: CLEAR, **output_options(_TABLE), **LIMIT_OPTIONS}, _TABLE,
-            no_files="it shows the cache of all of them", is_quiet=True,
+            no_files="it shows all entries, and 'tfprof cache --clear' removes them", is_quiet=True,
         ),
         Command(
             "shell", "a prompt for these files: one answer per line", _PROMPT, _FILES,

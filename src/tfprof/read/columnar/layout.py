@@ -209,6 +209,7 @@ def _read_layers(columns: Columns, name: str) -> tuple[KerasLayer, ...]:
 
 
 def _columns_of_amounts(name: str, value: tuple[float, ...]) -> NamedColumns:
+    """Amounts are whole numbers."""
     if value:  # so other files stay as they were
         yield name, np.array(value).astype(np.int64)
 

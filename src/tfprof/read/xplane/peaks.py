@@ -25,11 +25,14 @@ _MOST: Final = 1e18
 
 
 def peaks(space: Space) -> tuple[float, ...]:
-    """(float operations, bytes) per second of the fastest device; 0: unknown, empty: both are."""
+    """(float operations, bytes) per second of the fastest device, in whole numbers.
+
+    0: unknown; empty: both are.
+    """
     stats, found = space.plane_stats, []
     for units in _AMOUNTS:
         amounts = [
-            float(amount) * unit
+            float(round(float(amount) * unit))
             for stat, unit in units.items()
             for amount in _numbers(stats.number[stats.named(stat)])[:1]
         ]
