@@ -80,8 +80,13 @@ def convolution(  # noqa: PLR0913 - a convolution has that many parts
     size: list[int], *, stride: tuple[int, int] = (1, 1), lhs_dilate: tuple[int, int] = (1, 1),
     feature_groups: int = 1, batch_groups: int = 1, pad: int = 0, rhs_dilate: int = 1,
 ) -> int:  # fmt: skip
-    """*labels* are HLO's, as in b01f_01io->b01f."""
-    _, of_kernel, of_output = labels.replace("->", "_").split("_")
+    """*labels* are HLO's, as in b01f_01io->b01f; *pad* is the padding before the image."""
+    of_base, of_kernel, of_output = labels.replace("->", "_").split("_")
+    pads = [
+        (output[of_output.index(axis)] - 1) * stride[at] + (size[at] - 1) * rhs_dilate
+        - (base[of_base.index(axis)] - 1) * lhs_dilate[at]
+        for at, axis in enumerate("01")
+    ]  # fmt: skip
     return float_ops(
         "convolution", [base, kernel], [output],
         kernel_input_feature_dimension=of_kernel.index("i"),
@@ -89,7 +94,8 @@ def convolution(  # noqa: PLR0913 - a convolution has that many parts
         output_spatial_dimensions=[of_output.index(axis) for axis in "01"],
         window_size=size, window_stride=[*stride], base_dilation=[*lhs_dilate],
         feature_group_count=feature_groups, batch_group_count=batch_groups,
-        padding_low=[pad, pad], window_dilation=[rhs_dilate, rhs_dilate],
+        padding_low=[pad, pad], padding_high=[total - pad for total in pads],
+        window_dilation=[rhs_dilate, rhs_dilate],
     )  # fmt: skip
 
 
@@ -183,6 +189,54 @@ def test_gradients_of_a_transposed_convolution() -> None:
     assert convolution(output, kernel, image, TO_INPUT, [3, 3], stride=(2, 2)) == forward
     to_kernel = convolution(image, output, kernel, TO_KERNEL, [12, 12], lhs_dilate=(2, 2))
     assert to_kernel == forward
+
+
+# --- what XLA makes of gradients on a CPU: from the text of compiled programs, jaxlib 0.10.2 ------
+
+SWAPPED: Final = "01fb_o01i->f01b"  # the kernel is the image, and the gradient its window
+
+
+def test_gradient_of_the_input_without_padding() -> None:
+    """Each of 12·12 elements met 5·5 weights on the way forward; cost_analysis() has the same."""
+    counted = convolution((2, 12, 12, 16), (5, 5, 8, 16), (2, 16, 16, 8), TO_INPUT, [5, 5], pad=4)
+    assert counted == 2 * (2 * 12 * 12 * 16) * (5 * 5 * 8) == 1_843_200
+
+
+def test_gradient_of_the_input_of_patches() -> None:
+    """56·56 in patches of 14·14, 3 features to 32; cost_analysis() has the same."""
+    counted = convolution(
+        (14, 14, 32, 3), (2, 4, 4, 32), (2, 56, 56, 3), SWAPPED, [4, 4], pad=42, rhs_dilate=14
+    )
+    assert counted == 2 * (2 * 4 * 4 * 32) * (14 * 14 * 3) == 1_204_224
+
+
+@pytest.mark.parametrize(("size", "stride", "out", "pad"), [(5, 3, 4, 9), (8, 8, 2, 8)])
+def test_gradients_of_strides_without_padding(size: int, stride: int, out: int, pad: int) -> None:
+    """Forward, gradient of the input, of the kernel: the same work. 16·16, 8 features to 16."""
+    work = 2 * (2 * out * out * 16) * (size * size * 8)
+    image, kernel, output = (2, 16, 16, 8), (size, size, 8, 16), (2, out, out, 16)
+    steps = (stride, stride)
+    assert convolution(image, kernel, output, FORWARD, [size] * 2, stride=steps) == work
+    # Of the swapped kernel, the features of the output are those of the image.
+    turned = (size, size, 16, 8)
+    assert work == convolution(
+        turned, output, image, SWAPPED, [out] * 2, pad=pad, rhs_dilate=stride
+    )
+    base, window = (8, 16, 16, 2), (out, out, 2, 16)
+    of_kernel = (8, size, size, 16)
+    assert work == convolution(base, window, of_kernel, FORWARD, [out] * 2, rhs_dilate=stride)
+
+
+def test_groups_of_a_batch_side_by_side() -> None:
+    """Two images, each with weights of its own: a tap between them falls on the hole."""
+    counted = float_ops(
+        "convolution", [(1, 16, 2, 8), (3, 2, 8, 8)], [(1, 16, 2, 8)],
+        kernel_input_feature_dimension=2, kernel_output_feature_dimension=3,
+        output_spatial_dimensions=[1, 2], window_size=[3, 2], window_stride=[1, 1],
+        base_dilation=[1, 2], feature_group_count=1, batch_group_count=1,
+        padding_low=[1, 0], padding_high=[1, 0], window_dilation=[1, 1],
+    )  # fmt: skip
+    assert counted == 2 * (16 * 2 * 8) * (3 * 8)
 
 
 @pytest.mark.parametrize(

@@ -147,23 +147,33 @@ def weights_seen(op: Op, weights: Shape) -> int:
     "convolution", contraction=True,
     attributes="kernel_output_feature_dimension kernel_input_feature_dimension window_size "
     "window_stride base_dilation output_spatial_dimensions feature_group_count batch_group_count "
-    "window_dilation padding_low",
+    "window_dilation padding_low padding_high",
 )  # fmt: skip
 def convolution(op: Op) -> int:
     """A multiply-add per output element and weight that it sees; taps on padding count.
 
-    The kernel has the input features of one group. With batch groups, each group makes its own
-    share of the output features, so nothing changes per output element. The holes of a dilated base
-    take no part: of such a convolution, one in so many taps counts.
+    But an element of the base and a weight meet once at most: where there is more padding than
+    that, as in gradients, it takes no part. The kernel has the input features of one group. With
+    batch groups, each group makes its own share of the output features, so nothing changes per
+    output element. The holes of a dilated base take no part: of such a convolution, one in so many
+    taps counts.
     """
     weights = op.input(1)
+    return min(_with_padding(op, weights), 2 * size(op.input(0)) * _weights_met(op, weights))
+
+
+def _with_padding(op: Op, weights: Shape) -> int:
     dilation = _at_least_one(op, "base_dilation")
     if all(factor == 1 for factor in dilation):
         return 2 * size(op.output()) * weights_seen(op, weights)
     spatial = integers(op, "output_spatial_dimensions")
     strides = _at_least_one(op, "window_stride")
-    if any(min(pair) > 1 for pair in zip(dilation, strides, strict=False)):
-        return _strided_over_holes(op, weights)
+    padding = zip(integers(op, "padding_low"), integers(op, "padding_high"), strict=False)
+    is_padded = any(
+        factor > 1 and any(ends) for factor, ends in zip(dilation, padding, strict=False)
+    )
+    if not is_padded or any(min(pair) > 1 for pair in zip(dilation, strides, strict=False)):
+        return _between_holes(op, weights)
     if size(integers(op, "window_size")) <= summed(op.output(), spatial):
         return _transposed(op, weights)
     # The gradient of the kernel of a transposed convolution: its window is an image.
@@ -175,19 +185,24 @@ def _transposed(op: Op, weights: Shape) -> int:
 
     Also the gradient of the input of a convolution with strides.
     """
+    every = 2 * size(op.input(0)) * _weights_met(op, weights)
+    return every // size(_at_least_one(op, "window_stride"))
+
+
+def _weights_met(op: Op, weights: Shape) -> int:
+    """How many weights an element of the base meets: those of its feature, group and batch."""
     features = op.attr("kernel_input_feature_dimension", 0)
     require(isinstance(features, int) and 0 <= features < len(weights))
-    met = size(weights[:features]) * size(weights[features + 1 :])
+    every = size(weights[:features]) * size(weights[features + 1 :])
     groups = max(op.attr("feature_group_count", 1), 1) * max(op.attr("batch_group_count", 1), 1)
-    shares = groups * size(_at_least_one(op, "window_stride"))
-    every = 2 * size(op.input(0)) * met
-    return every // shares if shares > 1 else every
+    return every // groups
 
 
-def _strided_over_holes(op: Op, weights: Shape) -> int:
+def _between_holes(op: Op, weights: Shape) -> int:
     """A multiply-add per output element and tap that meets no hole.
 
     With a stride of 2 over every second element, all windows have their holes in the same places.
+    XLA lays the groups of a batch side by side, with holes between them and without padding.
     """
     names = ("window_size", "window_stride", "window_dilation", "base_dilation")
     size_of, stride, spread, dilation = (_at_least_one(op, name) for name in names)
