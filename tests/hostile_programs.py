@@ -171,5 +171,43 @@ def _conditions() -> Iterator[Row]:
         yield _row(f"a loop of {values} values and {comparisons} comparisons",
                    compared(values, comparisons), shows=b"y (", commands=FEW)  # fmt: skip
 
+    # 300 loops, each with 16 counters that 16 comparisons bound.
+    elements = [f"  g{at} = s32[] get-tuple-element(p), index={at}" for at in range(16)]
+    whole = f"({', '.join(['s32[]'] * 16)})"
+    rising = [f"  a{at} = s32[] add(g{at}, one)" for at in range(16)]
+    bounded = [f"  q{at} = pred[] compare(g{at}, nine), direction=LT" for at in range(16)]
+    both = [f"  d{at} = pred[] and(d{at - 1}, q{at})" for at in range(1, 16)]
+    every = ", ".join(f"a{at}" for at in range(16))
+    loops = [f"  w{at} = {whole} while(i), condition=c, body=b" for at in range(300)]
+    many = "\n".join([
+        "HloModule m", f"b (p: {whole}) -> {whole} {{", f"  p = {whole} parameter(0)",
+        "  one = s32[] constant(1)", *elements, *rising, f"  ROOT t = {whole} tuple({every})", "}",
+        f"c (p: {whole}) -> pred[] {{", f"  p = {whole} parameter(0)", "  nine = s32[] constant(9)",
+        *elements, *bounded, "  d0 = pred[] and(q0, q1)", *both,
+        "  ROOT r = pred[] and(d15, q0)", "}",
+        "ENTRY m () -> s32[] {", "  x = s32[] constant(0)",
+        f"  i = {whole} tuple({', '.join(['x'] * 16)})", *loops,
+        "  ROOT y = s32[] get-tuple-element(w299), index=0", "}", "",
+    ])  # fmt: skip
+    yield _row("300 loops of 16 counters", many.encode(), shows=b"y (",
+               commands=("scope", "op by rules", "summary"))  # fmt: skip
 
-ROWS: Final = (*_ids(), *_deep(), *_names(), *_large(), *_conditions())
+
+def _long() -> Iterator[Row]:
+    """One long opcode in computations that are applied."""
+    inner = computation(
+        "inner", 2, 21, parameter("a", 20), instruction("r", "q" * 500_000, 21, [20])
+    )
+    applied = [
+        computation(f"red{at}", at, 1000 * at + 1, *(
+            instruction("c", "call", 1000 * at + call, [], calls=[2]) for call in range(1, 300)
+        ))
+        for at in range(3, 33)
+    ]  # fmt: skip
+    reduces = [instruction("y", "reduce", 10**6 + at, [1, 1], calls=[at]) for at in range(3, 33)]
+    yield _row("9,000 applied opcodes of half a megabyte", _main(
+        *reduces, root=10**6 + 3, others=(inner, *applied)), shows=b"y (",
+        commands=("scope", "op by rules", "summary"))  # fmt: skip
+
+
+ROWS: Final = (*_long(), *_ids(), *_deep(), *_names(), *_large(), *_conditions())

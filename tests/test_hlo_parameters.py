@@ -8,6 +8,8 @@ import pytest
 
 import tfprof
 from hlo_recorded import by_type
+from tfprof.compare.measure import Measures
+from tfprof.query.query import Query
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -374,6 +376,60 @@ def test_parameters_are_unknown_if_no_argument_looks_like_a_weight(tmp_path: Pat
     assert counted(named)[0] == 64 * 9
     assert "parameters" not in named.summary().total_incomplete
     assert "Parameters   576" in str(named.overview())
+
+
+def test_views_diffs_and_budgets_do_not_take_unknown_parameters_for_none(tmp_path: Path) -> None:
+    loaded = program(tmp_path, {"x": "f32[4,64]", "w": "f32[64,9]"}, *DENSE)
+    for view in ("scope", "op"):
+        root = loaded.report(view, Query.of({"select": ["params"]})).rows[0]
+        assert "total_params" in root.incomplete
+    lines = str(loaded.diff(loaded, "scope", select=["params"])).splitlines()
+    assert "params ?," in lines[0]
+    measures = Measures(loaded.profile)
+    for table in ("model", "scope"):
+        column = measures.column(table, "params")
+        assert column.lower[0]
+        assert column.reason.startswith("no argument of the program looks like a weight")
+    named = program(tmp_path, {"x": "f32[4,64]", "w": "f32[64,9]"}, *DENSE, weights="w")
+    assert not Measures(named.profile).column("scope", "params").lower[0]
+    assert not named.report("scope", Query.of({"select": ["params"]})).rows[0].incomplete
+
+
+# --- types of weights -------------------------------------------------------------------------
+
+
+def test_quantized_weights_count(tmp_path: Path) -> None:
+    """8-bit and 4-bit kernels with scales; indices and seeds are wider."""
+    shapes = {
+        "params['d']['kernel']": "s8[64,32]",
+        "params['d']['scale']": "f32[32]",
+        "params['e']['kernel']": "u4[32,10]",
+        "params['e']['table']": "s32[7]",
+        "batch['image']": "u8[4,64]",
+    }
+    loaded = program(tmp_path, shapes)
+    assert counted(loaded)[0] == 64 * 32 + 32 + 32 * 10
+    assert loaded.summary().total["parameter_bytes"] == 64 * 32 + 32 * 4 + 32 * 10 // 2
+
+
+@pytest.mark.parametrize(
+    ("shape", "size"),
+    [
+        ("f8e4m3fnuz[64,32]", 2048), ("f8e5m2fnuz[64,32]", 2048), ("f8e8m0fnu[64,32]", 2048),
+        ("f8e4m3b11fnuz[64,32]", 2048), ("f8e4m3[64,32]", 2048), ("f8e3m4[64,32]", 2048),
+        ("f4e2m1fn[64,32]", 1024), ("s2[64,32]", 512), ("u1[64,32]", 256),
+    ],
+)  # fmt: skip
+def test_bytes_of_narrow_weights(shape: str, size: int, tmp_path: Path) -> None:
+    loaded = program(tmp_path, {"params['d']['kernel']": shape, "x": "f32[4,64]"})
+    assert counted(loaded)[0] == 2048
+    assert loaded.summary().total["parameter_bytes"] == size
+
+
+@pytest.mark.parametrize("name", ["ema_params", "params_ema", "ema"])
+def test_moving_averages_are_no_parameters(name: str, tmp_path: Path) -> None:
+    shapes = {"params['d']['kernel']": "f32[8,8]", f"{name}['d']['kernel']": "f32[8,8]"}
+    assert counted(program(tmp_path, shapes))[0] == 64
 
 
 def test_a_converted_program_has_unknown_parameters_as_well(tmp_path: Path) -> None:

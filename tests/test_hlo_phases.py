@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 import tfprof
+from tfprof.ops.classes import with_type
 from tfprof.read.hlo.name_stacks import BACKWARD, FORWARD
-from tfprof.summary.model_nodes import with_type
 
 if TYPE_CHECKING:
     from pathlib import Path

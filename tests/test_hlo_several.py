@@ -9,13 +9,13 @@ import pytest
 import ours
 import tfprof
 from case import Case
+from tfprof.ops.classes import with_type
 from tfprof.ops.counting import lower_bound_nodes
 from tfprof.ops.program_runs import programs
 from tfprof.ops.with_float_ops import with_float_ops
 from tfprof.read import load
 from tfprof.read.hlo.text import to_wire
 from tfprof.read.saved_model import MODEL, TRAINABLE
-from tfprof.summary.model_nodes import with_type
 from xplane_traces import Event, counts, environment, micros, plane, source
 
 if TYPE_CHECKING:

@@ -180,6 +180,8 @@ DAMAGED: Final = {
                 '4: expected a padding such as 0_1 in "{size=2 pad=1}"'),
     "fft": (["q = f32[2] fft(p), fft_type=DCT"], '4: expected an FFT type, found "DCT"'),
     "words": (["???"], "4: expected an instruction, or } at the end of a computation"),
+    "space": (["q = f32[2]{0:S(" + "9" * 5_000 + ")} negate(p)"],
+              '4: expected an integer, found "' + "9" * 40 + '…"'),
     "tuples": (["q = " + "(" * 99 + "f32[2]" + ")" * 99 + " tuple(p)"],
                "4: expected fewer tuples in tuples"),
 }  # fmt: skip

@@ -296,3 +296,43 @@ def test_too_many_counters_that_start_as_the_same_constant() -> None:
     """They are not tried; the loop may end sooner than the one that is by itself allows."""
     assert trips(counting([6], [2] * 17, alike=17)) == [-1, -1]
     assert trips(counting([4, 6], [1] + [2] * 17, alike=17)) == [4, -1]
+
+
+@pytest.mark.parametrize("start", ["t", "s"])
+def test_a_loop_may_start_from_a_whole_tuple(start: str) -> None:
+    """The bound of the inner loop is an element that the outer one changes: 1, 2, 3, 4, 5."""
+    whole = "(s32[], s32[], f32[4,64])"
+    element = "{0} = {1} get-tuple-element(p), index={2}"
+    parts = [
+        element.format(*part)
+        for part in (("i", "s32[]", 0), ("m", "s32[]", 1), ("x", "f32[4,64]", 2))
+    ]
+    lines = [
+        "HloModule m", f"inner (p: {whole}) -> {whole} {{", f"p = {whole} parameter(0)", *parts,
+        "one = s32[] constant(1)", "j = s32[] add(i, one)", "n = f32[4,64] negate(x)",
+        f"ROOT t = {whole} tuple(j, m, n)", "}",
+        f"below (p: {whole}) -> pred[] {{", f"p = {whole} parameter(0)", *parts,
+        "ROOT c = pred[] compare(i, m), direction=LT", "}",
+        f"outer (p: {whole}) -> {whole} {{", f"p = {whole} parameter(0)", *parts,
+        "one = s32[] constant(1)", "zero = s32[] constant(0)",
+        f"first = {whole} tuple(zero, m, x)",
+        f"w = {whole} while(first), condition=below, body=inner",
+        "y = f32[4,64] get-tuple-element(w), index=2",
+        "k = s32[] add(i, one)", "n = s32[] add(m, one)", f"ROOT t = {whole} tuple(k, n, y)", "}",
+        f"five (p: {whole}) -> pred[] {{", f"p = {whole} parameter(0)", *parts,
+        "most = s32[] constant(5)", "ROOT c = pred[] compare(i, most), direction=LT", "}",
+        f"start (x: f32[4,64]) -> {whole} {{", "x = f32[4,64] parameter(0)",
+        "zero = s32[] constant(0)", "one = s32[] constant(1)",
+        f"ROOT t = {whole} tuple(zero, one, x)", "}",
+        "ENTRY main (x: f32[4,64]) -> f32[4,64] {", "x = f32[4,64] parameter(0)",
+        "zero = s32[] constant(0)", "one = s32[] constant(1)",
+        f"t = {whole} tuple(zero, one, x)", f"s = {whole} call(x), to_apply=start",
+        f"o = {whole} while({start}), condition=five, body=outer",
+        "ROOT r = f32[4,64] get-tuple-element(o), index=2", "}", "",
+    ]  # fmt: skip
+    profile = load(Source("f", np.frombuffer("\n".join(lines).encode(), np.uint8)))
+    negations = profile.nodes.op == list(profile.types.texts()).index("negate")
+    counted, counts = with_float_ops(profile, "all")
+    assert counts.once[negations].all()  # the inner loop counts once
+    known = counted.values("float_ops", None)[negations]
+    assert known.tolist() in ([5 * 4 * 64], [4 * 64])

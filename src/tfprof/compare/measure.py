@@ -25,6 +25,7 @@ from tfprof.compare.bounds import FLOAT_OPS, IN_USE, MULTIPLY_ADDS, OCCURRENCE, 
 from tfprof.compare.budget import DEVICE, LAYER, MODEL, OP, SCOPE
 from tfprof.errors import InputError, UsageError
 from tfprof.ops.counting import Counts, lower_bound_nodes
+from tfprof.ops.possible_weights import possible_weights
 from tfprof.ops.symbols import BATCH, symbols, with_recorded_shapes
 from tfprof.ops.with_float_ops import with_float_ops
 from tfprof.query.unmatched import no_name, no_type
@@ -161,8 +162,9 @@ class Measures:
         if metric == PARAMS:
             held = model_parameters(profile, model_nodes(profile), self.dims)
             elements = sum_by(held.node, held.elements, len(profile))
-            why = _NO_WEIGHT if held.arguments else "some variables have no shape"
-            return elements, marked(held.unknown, len(profile)), why
+            lower = marked(held.unknown, len(profile))
+            lower[possible_weights(profile)] = True  # `unknown` has their readers
+            return elements, lower, self._lacking_params
         counted, counts = self._counted
         if metric == FLOAT_OPS:
             lower = lower_bound_nodes(counted, counts, counted.nodes.float_ops)
@@ -190,11 +192,18 @@ class Measures:
             value = getattr(numbers, name)
             values.append(value.constant if isinstance(value, Formula) else value)
         lower = [name in numbers.lower for numbers in rows]
-        reason = _not_counted(made.counts)
+        of_params = name == _OF_SUMMARY[PARAMS]
+        reason = self._lacking_params if of_params else _not_counted(made.counts)
         if None in values:
             sizes = ",".join(f"{symbol}=N" for symbol in made.symbols)
             reason = f"it depends on open dimensions: set --dim {sizes}" if sizes else _NOT_RECORDED
         return Column(values, lower, reason)
+
+    @property
+    def _lacking_params(self) -> str:
+        """Why parameters may be missing."""
+        no_weight = possible_weights(self.profile).size
+        return _NO_WEIGHT if no_weight else "some variables have no shape"
 
     @cached_property
     def dims(self) -> dict[str, int]:

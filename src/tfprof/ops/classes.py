@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from tfprof.columns.strings import Strings
+
 if TYPE_CHECKING:
     from tfprof.columns.strings import Bool
     from tfprof.model import Profile
@@ -253,3 +255,12 @@ def of_class(profile: Profile, *kinds: str, among: Bool | None = None) -> Bool:
     is_asked[asked] = [any(name in words for words in classes) for name in names]
     fits: Bool = is_asked[op]
     return fits if among is None else fits & among
+
+
+def with_type(profile: Profile, kind: bytes) -> Bool:
+    """Which nodes have this additional type."""
+    has_type = np.zeros(len(profile), np.bool_)
+    if len(profile.types):
+        row = int(profile.types.find(Strings.of([kind]))[0])
+        has_type[profile.typed_node[profile.typed_as == row]] = True
+    return has_type

@@ -67,6 +67,12 @@ DTYPES: Final = {
         Dtype(31, "int2", 1, is_of_weights=True, per_byte=4),
         Dtype(32, "uint2", 1, is_of_weights=True, per_byte=4),
         Dtype(33, "float4_e2m1fn", 1, is_of_weights=True, per_byte=2),
+        # Of XLA alone.
+        Dtype(94, "uint1", 1, is_of_weights=True, per_byte=8),
+        Dtype(95, "int1", 1, is_of_weights=True, per_byte=8),
+        Dtype(96, "float8_e3m4", 1, is_of_weights=True),
+        Dtype(97, "float8_e4m3", 1, is_of_weights=True),
+        Dtype(98, "float8_e8m0fnu", 1, is_of_weights=True),
         Dtype(99, "qint64", 8, is_of_weights=True),  # of TensorFlow Lite alone
     )
 }

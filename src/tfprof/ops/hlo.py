@@ -195,7 +195,7 @@ def _weights_met(op: Op, weights: Shape) -> int:
     require(isinstance(features, int) and 0 <= features < len(weights))
     every = size(weights[:features]) * size(weights[features + 1 :])
     groups = max(op.attr("feature_group_count", 1), 1) * max(op.attr("batch_group_count", 1), 1)
-    return every // groups
+    return int(every // groups)
 
 
 def _between_holes(op: Op, weights: Shape) -> int:

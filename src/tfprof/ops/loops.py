@@ -15,7 +15,7 @@ choice    what each branch returns, one after the other       input k of any bra
 from __future__ import annotations
 
 from copy import copy
-from functools import reduce
+from functools import partial, reduce
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -42,6 +42,7 @@ _BOTH: Final = frozenset({"LogicalAnd", "and"})
 # Of comparisons, and of variables that may be their counters: with more, the bound is unknown.
 # For each number that is not inferred yet, all of them are tried again.
 _MOST_COMPARED: Final = 16
+_EVERY_OUTPUT: Final = -1
 _COUNTED_BY_XLA: Final = "while"  # the loop of HLO, which may say itself how often it runs
 
 
@@ -97,8 +98,9 @@ class Loops:
         if not around:
             return False
         outside = set(around) - set(self._calls.around(node)) if node >= 0 else set(around)
+        sources = {(node, output), (node, _EVERY_OUTPUT)}
         return any(
-            (node, output) in self._varying_of(int(self._calls.call[region]))
+            not sources.isdisjoint(self._varying_of(int(self._calls.call[region])))
             for region in outside
             if self._calls.kind[region] in (LOOP_BODY, LOOP_CONDITION)
         )
@@ -111,11 +113,14 @@ class Loops:
             own = sources[call.own :]
             returned = sources[body : body + len(own)] if body is not None else []
             returned += [(-1, -1)] * (len(own) - len(returned))
-            self._varying[loop] = frozenset(
+            varying = {
                 source
                 for source, back in zip(own, returned, strict=True)
                 if self.origin(*source) != self.origin(*back)
-            )
+            }
+            # In HLO, the only one may be a whole tuple.
+            whole = {(node, _EVERY_OUTPUT) for node, _ in varying if len(own) == 1}
+            self._varying[loop] = frozenset(varying | whole)
         return self._varying[loop]
 
     def trips(self, loop: int) -> int | None:
@@ -132,13 +137,14 @@ class Loops:
         comparisons = self._comparisons(op.sources[condition])
         if len(comparisons) > _MOST_COMPARED:
             return None
-        bounds = [self._bounds(node) for node in comparisons]
+        bounds = for_each(self._bounds, comparisons)
         variables = self._starting(call, op, {bound.source for each in bounds for bound in each})
         if sum(map(len, variables.values())) > _MOST_COMPARED:
             variables = {source: at if len(at) == 1 else [] for source, at in variables.items()}
+        places = [at for numbers in variables.values() for at in numbers]
+        counter = dict(zip(places, for_each(partial(self._counter, call, op), places), strict=True))
         counters = {
-            source: {(self._whole(op, call.own + at), self._step(call, op, at)) for at in numbers}
-            for source, numbers in variables.items()
+            source: {counter[at] for at in numbers} for source, numbers in variables.items()
         }
         counts = [allowed(each, counters) for each in bounds]
         known = [count for count in counts if count is not None]
@@ -178,6 +184,10 @@ class Loops:
                 numbers.setdefault(self.origin(*own), []).append(number)
             self._of_origin[loop.node] = numbers
         return {source: self._of_origin[loop.node].get(source, []) for source in sources}
+
+    def _counter(self, call: Call, loop: GraphOp, variable: int) -> tuple[int | None, int | None]:
+        """(where a loop variable starts, by how much it grows in each iteration)."""
+        return self._whole(loop, call.own + variable), self._step(call, loop, variable)
 
     def _step(self, call: Call, loop: GraphOp, variable: int) -> int | None:
         """By how much a loop variable grows in each iteration; None: it does something else."""

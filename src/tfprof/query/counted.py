@@ -335,7 +335,14 @@ def lacks_shape(profile: Profile) -> Bool:
     return (variable | captured) & profile.in_graph & ~profile.nodes.shape.are_whole()
 
 
+def lacks_params(profile: Profile) -> Bool:
+    """Which nodes hold, or may hold, parameters that are not counted."""
+    from tfprof.ops.possible_weights import possible_weights  # noqa: PLC0415 - as above
+
+    return lacks_shape(profile) | marked(possible_weights(profile), len(profile))
+
+
 _GAPS: dict[str, Callable[[Answer], Bool]] = {
     "float_ops": _lacks_float_ops,
-    "params": lambda answer: lacks_shape(answer.profile),
+    "params": lambda answer: lacks_params(answer.profile),
 }

@@ -20,7 +20,7 @@ from tfprof.columns.strings import Bool, Strings
 from tfprof.columns.unique import marked
 from tfprof.errors import InputError, UsageError, nearest
 from tfprof.model import CALLED, Profile
-from tfprof.ops.classes import of_class
+from tfprof.ops.classes import of_class, with_type
 from tfprof.ops.reach import Links
 from tfprof.read.hlo.name_stacks import BACKWARD, FORWARD, RECOMPUTATION
 from tfprof.read.input_notes import NOT_IN_GRAPH
@@ -62,15 +62,6 @@ def model_nodes(profile: Profile, outputs: Sequence[str] = ()) -> Bool:
     reached = Links.inputs(profile.edges, aside | behind, silent).reached(begin, ~backward)
     # A graph that does nothing but train is the model itself.
     return reached if reached.any() else ~reached
-
-
-def with_type(profile: Profile, kind: bytes) -> Bool:
-    """Which nodes have this additional type."""
-    has_type = np.zeros(len(profile), np.bool_)
-    if len(profile.types):
-        row = int(profile.types.find(Strings.of([kind]))[0])
-        has_type[profile.typed_node[profile.typed_as == row]] = True
-    return has_type
 
 
 def is_checkpoint(profile: Profile) -> bool:

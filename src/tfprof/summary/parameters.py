@@ -20,14 +20,13 @@ import numpy as np
 from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.columns.unique import marked
 from tfprof.foundation.lazy_dataclasses import dataclass
-from tfprof.ops.classes import of_class
+from tfprof.ops.classes import of_class, with_type
 from tfprof.ops.dtypes import FLOAT, RESOURCE
 from tfprof.ops.output_dtypes import is_of_weights, weight_bytes
+from tfprof.ops.possible_weights import possible_weights
 from tfprof.ops.reach import Links
-from tfprof.read.hlo.modules import PARAMETER
-from tfprof.read.hlo.weights import OPTIMIZER_STATE
 from tfprof.read.saved_model import MODEL, TRAINABLE
-from tfprof.summary.model_nodes import is_checkpoint, training_gradients, with_type
+from tfprof.summary.model_nodes import is_checkpoint, training_gradients
 
 if TYPE_CHECKING:
     from tfprof.columns.shapes import Shapes
@@ -116,7 +115,7 @@ def parameters(
     if guessed:
         known &= elements > 1
     size = weight_bytes(np.where(dtype > 0, dtype, FLOAT), elements)
-    arguments = _NONE if listed.any() else _arguments(shaped)
+    arguments = possible_weights(shaped)
     in_doubt = _first_readers(Links.consumers(shaped.edges), arguments, _readers(shaped, in_model))
     return Parameters(
         variable.node[known],
@@ -131,16 +130,6 @@ def parameters(
         unneeded=outside,
         unread=unread,
     )
-
-
-def _arguments(profile: Profile) -> I64:
-    """The arguments of XLA programs that are arrays, but no state of an optimizer."""
-    row = profile.types.find(Strings.of([PARAMETER]))
-    node = np.flatnonzero((profile.nodes.op == row) & ~with_type(profile, OPTIMIZER_STATE))
-    first, end = profile.outputs.start[node], profile.outputs.start[node + 1]
-    node, first = node[first < end], first[first < end]
-    arrays: I64 = node[profile.outputs.shape.take(first).elements() != 1]
-    return arrays
 
 
 def variable_nodes(profile: Profile) -> Bool:

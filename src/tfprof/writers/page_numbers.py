@@ -18,7 +18,7 @@ import numpy as np
 
 from tfprof.ops.counting import lower_bound_nodes
 from tfprof.ops.with_float_ops import with_float_ops
-from tfprof.query.counted import lacks_shape
+from tfprof.query.counted import lacks_params
 from tfprof.tables.fields import METRICS
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def page_numbers(out: Container, profile: Profile, dims: Mapping[str, int]) -> None:
     """Add the columns from which values are computed."""
     out.add("params", profile.values("params", None))
-    out.add("params.lower", lacks_shape(profile))
+    out.add("params.lower", lacks_params(profile))
     out.add("float_ops.log", profile.nodes.float_ops)
     out.add("times.log", profile.times)
     own = {number: steps for steps, _ in profile.step_shapes for number in steps}
@@ -57,7 +57,7 @@ def page_numbers(out: Container, profile: Profile, dims: Mapping[str, int]) -> N
 def folded_numbers(out: Container, profile: Profile, dims: Mapping[str, int], folded: Fold) -> None:
     """Add the sums of what *profile* has; those of its own nodes would not add up to them."""
     out.add("params", folded.sums(profile.values("params", None)))
-    out.add("params.lower", folded.any(lacks_shape(profile)))
+    out.add("params.lower", folded.any(lacks_params(profile)))
     out.add("values.defined.all", folded.size)
     for name, step in _steps(profile):
         counted, counts = with_float_ops(profile, "all", dims, step)

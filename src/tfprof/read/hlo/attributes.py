@@ -31,11 +31,13 @@ if TYPE_CHECKING:
 # TensorFlow's DataType of each element type of XLA.
 DTYPES: Final = {
     1: 10, 2: 6, 3: 5, 4: 3, 5: 9, 6: 4, 7: 17, 8: 22, 9: 23, 10: 19, 11: 1, 12: 2, 15: 8, 16: 14,
-    18: 18, 19: 24, 20: 25, 21: 29, 22: 30,
+    18: 18, 19: 24, 20: 25, 21: 29, 22: 30, 23: 27, 24: 28, 25: 26, 26: 31, 27: 32, 28: 97, 29: 96,
+    30: 95, 31: 94, 32: 33, 33: 98,
 }  # fmt: skip
 _FFT: Final = ("FFT", "IFFT", "RFFT", "IRFFT")
 _TRIPS: Final = re.compile(rb'"known_trip_count"\s*:\s*\{\s*"n"\s*:\s*"?(\d{1,18})"?')
 _MOST_APPLIED: Final = 1_000
+_LONGEST_APPLIED: Final = 64  # bytes of an opcode; XLA's have up to 27
 _DIRECTION_BYTES: Final = 2
 _DIMENSIONS: Final = 3  # of a shape
 _MOST_LITERAL: Final = 64  # bytes
@@ -131,7 +133,7 @@ class _Applied:
                 yield entry
 
     def _opcodes(self, computation: int) -> list[bytes] | None:
-        """All opcodes of a computation and of those that it calls; None if there are too many."""
+        """All opcodes of a computation and of those that it calls; None if that is too much."""
         modules, waiting = self._modules, [computation]
         result: list[bytes] = []
         while waiting:
@@ -142,6 +144,8 @@ class _Applied:
             if len(result) + len(rows) > _MOST_APPLIED or len(waiting) > _MOST_APPLIED:
                 return None
             for row in rows:
+                if modules.opcode.length[row] > _LONGEST_APPLIED:
+                    return None
                 result.append(modules.opcode[row])
                 waiting += modules.called[self._start[row] : self._start[row + 1]].tolist()
         return result

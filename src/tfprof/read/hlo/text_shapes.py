@@ -102,7 +102,7 @@ def _array(name: bytes, sizes: bytes, layout: bytes | None) -> bytes:
     if layout is not None:
         order, _, tiles = layout.partition(b":")
         space = _MEMORY_SPACE.search(tiles)
-        inner = packed(1, integers(order)) + scalar(8, int(space[1]) if space else 0)
+        inner = packed(1, integers(order)) + scalar(8, integer(space[1]) if space else 0)
         shape += encode_bytes(5, inner)
     return shape + packed(6, [int(each) for each in dynamic]) if any(dynamic) else shape
 

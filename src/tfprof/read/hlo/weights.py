@@ -29,13 +29,15 @@ _STATE: Final = frozenset(
     f"{name}{end}".encode()
     for name in ("opt", "optim", "optimizer")
     for end in ("", "state", "states", "_state", "_states")
-) | {b"mu", b"nu", b"momentum", b"velocity", b"ema", b"trace"}
+) | {b"mu", b"nu", b"momentum", b"velocity", b"ema", b"ema_params", b"params_ema", b"trace"}
 _SIGNS: Final = re.compile(rb"""[\[\]'".]""")
 _WEIGHT: Final = frozenset(names.encode() for names in ["kernel", "bias", "scale", "embedding"])
 _AMBIGUOUS: Final = b"weight"  # of a layer, or of an example
 # Floats in an argument that has layers, by their last key; all others are weights.
 _BESIDE: Final = {b"mean": FIXED, b"var": FIXED, b"cached_key": DATA, b"cached_value": DATA}
-_FLOATS: Final = (10, 11, 12, 15, 16, 18, *range(19, 21), *range(23, 34))
+# Numbers of XLA's types.
+_FLOATS: Final = (10, 11, 12, 15, 16, 18, 19, 20, 23, 24, 25, 28, 29, 32, 33)
+_QUANTIZED: Final = (2, 6, 21, 22, 26, 27, 30, 31)  # integers of at most 8 bits
 
 
 class Parameter(NamedTuple):
@@ -46,6 +48,7 @@ class Parameter(NamedTuple):
     keys: list[bytes]  # of the path
     argument: tuple[int, tuple[bytes, ...]]  # the module, and the keys of the argument it is in
     is_float: bool
+    is_quantized: bool
     is_array: bool  # and no scalar
 
     @property
@@ -60,7 +63,9 @@ def parameter(module: int, own: bytes, path: bytes, dtype: int, elements: int) -
     # The argument is the part before the first name in it: args[0] of args[0]['head']['bias'].
     named = (at for at, key in enumerate(keys) if at and not key.isdigit())
     argument = module, tuple(keys[: next(named, None)])
-    return Parameter(own, path, keys, argument, dtype in _FLOATS, elements != 1)
+    return Parameter(
+        own, path, keys, argument, dtype in _FLOATS, dtype in _QUANTIZED, elements != 1
+    )
 
 
 def path_keys(path: bytes) -> list[bytes]:
@@ -81,7 +86,9 @@ def kinds(
     """WEIGHT, FIXED, STATE or DATA of each; *is_weight* is what the user says of paths."""
     if is_weight is not None:
         return [WEIGHT if is_weight(each.path or each.own) else _other(each) for each in parameters]
-    result = [_kind(each) if each.is_float else _other(each) for each in parameters]
+    result = [
+        _kind(each) if each.is_float or each.is_quantized else _other(each) for each in parameters
+    ]
     pairs = [*zip(parameters, result, strict=True)]
     has_layers = {each.argument for each, kind in pairs if kind == WEIGHT and each.is_in_layer}
     # A collection says itself what is in it.
@@ -140,7 +147,7 @@ def doubtful(parameters: list[Parameter], kinds: list[int], *, is_guess: bool) -
     return [
         at
         for at, each in data
-        if each.is_float
+        if (each.is_float or each.is_quantized)
         and each.is_array
         and each.argument in held
         and each.keys[-1] not in _BESIDE
