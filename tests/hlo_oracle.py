@@ -118,13 +118,19 @@ def product(one: Instruction, operands: list[tuple[int, ...]]) -> int:
 
 
 def convolution(one: Instruction, operands: list[tuple[int, ...]]) -> int:
-    """Likewise; zeros that dilate the input are not multiplied, zeros around it are."""
+    """Likewise; zeros that dilate the input are not multiplied, zeros around it are.
+
+    But no tap has more products than there are numbers for it in the input.
+    """
     dilation = prod(integer(size, 6, 1) for size in messages(messages(one.data, 15)[0], 1))
     kernel = operands[1]
     features = kernel[integer(messages(one.data, 16)[0], 4)]
     total = 2 * prod(one.shape) * prod(kernel)
     assert total % (features * dilation) == 0
-    return total // (features * dilation)
+    groups = prod(integer(one.data, number, 1) for number in (50, 58))
+    same_feature = kernel[integer(messages(one.data, 16)[0], 3)]
+    most = 2 * prod(operands[0]) * prod(kernel) // (same_feature * groups)
+    return min(total // (features * dilation), most)
 
 
 CONTRACTIONS = {"dot": product, "convolution": convolution}

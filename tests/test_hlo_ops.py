@@ -267,7 +267,7 @@ ODD: Final[tuple[Any, ...]] = (
 RIGHT: Final[dict[str, Any]] = {
     "applied": ADD, "select": ADD, "lhs_contracting_dimensions": [1], "lhs_batch_dimensions": [1],
     "window_size": [2], "window_stride": [1], "base_dilation": [2], "window_dilation": [1],
-    "padding_low": [-1], "output_spatial_dimensions": [1],
+    "padding_low": [-1], "padding_high": [-1], "output_spatial_dimensions": [1],
     "feature_group_count": 1, "batch_group_count": 1, "kernel_input_feature_dimension": 0,
     "kernel_output_feature_dimension": 0, "fft_length": [2],
     "fft_type": "RFFT",

@@ -216,9 +216,8 @@ def _ragged_dot(parts: Parts) -> Iterator[bytes]:
 
 
 def _dot_dimensions(numbers: Parts) -> Iterator[bytes]:
-    names = ("lhs_contracting", "rhs_contracting", "lhs_batch", "rhs_batch")
-    for number, name in enumerate(names, 1):
-        yield _ints(f"{name}_dimensions", _numbers(numbers.get(number, [])))
+    for number, name in ((1, "lhs_contracting_dimensions"), (3, "lhs_batch_dimensions")):
+        yield _ints(name, _numbers(numbers.get(number, [])))
 
 
 # Of each dimension of a window: the field and its value if absent.
@@ -245,14 +244,9 @@ def _convolution(parts: Parts) -> Iterator[bytes]:
     yield from _window(parts)
     yield _int("kernel_input_feature_dimension", _number(numbers, 3))
     yield _int("kernel_output_feature_dimension", _number(numbers, 4))
-    yield _ints("kernel_spatial_dimensions", _numbers(numbers.get(6, [])))
     yield _ints("output_spatial_dimensions", _numbers(numbers.get(12, [])))
     yield _int("feature_group_count", _number(parts, 50, 1))
     yield _int("batch_group_count", _number(parts, 58, 1))
-
-
-def _dimensions(parts: Parts) -> Iterator[bytes]:
-    yield _ints("dimensions", _numbers(parts.get(14, [])))
 
 
 def _fft(parts: Parts) -> Iterator[bytes]:
@@ -306,9 +300,6 @@ _MAKERS: Final[dict[bytes, Callable[[Parts], Iterator[bytes]]]] = {
     b"convolution": _convolution,
     b"reduce-window": _window,
     b"select-and-scatter": _window,
-    b"reduce": _dimensions,
-    b"sort": _dimensions,
-    b"concatenate": _dimensions,
     b"fft": _fft,
     b"custom-call": _custom_call,
     b"while": _while,
@@ -316,6 +307,7 @@ _MAKERS: Final[dict[bytes, Callable[[Parts], Iterator[bytes]]]] = {
     b"constant": _constant,
     **dict.fromkeys(
         (
+            b"reduce",
             b"scatter",
             b"map",
             b"all-reduce",

@@ -79,6 +79,18 @@ class Modules(NamedTuple):
         is_one = np.array([kind in names for kind in self.kinds], np.bool_)
         return is_one[self.kind]
 
+    def fusions(self) -> tuple[I64, I64]:
+        """(fusion, the computation that it calls) of all fusions."""
+        call = np.flatnonzero(self.opcodes(b"fusion")[self.calls_of] & (self.called >= 0))
+        return self.calls_of[call], self.called[call]
+
+    def fusion_of(self) -> I64:
+        """The fusion that calls each computation; -1: none."""
+        fusion, called = self.fusions()
+        result = np.full(self.computation_module.size, -1, np.int64)
+        result[called] = fusion
+        return result
+
 
 def module_slices(buffer: U8, start: I64, end: I64) -> tuple[I64, I64]:
     """(start, end) of the module in each of these protos, which may be modules themselves."""

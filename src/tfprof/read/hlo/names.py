@@ -131,10 +131,7 @@ def _of_fusions(modules: Modules, scope: I64, rank: I64, work: F64) -> tuple[I64
 
     Of scopes with equal work, a fusion stays in its own, or else is in the last by name.
     """
-    is_fusion = modules.opcodes(b"fusion")
-    call = np.flatnonzero(is_fusion[modules.calls_of] & (modules.called >= 0))
-    computation = np.full(modules.computation_module.size, -1, np.int64)
-    computation[modules.called[call]] = modules.calls_of[call]
+    computation = modules.fusion_of()
     row = np.flatnonzero((computation[modules.instruction.message] >= 0) & (scope > 0))
     if not row.size:
         return scope, 0
@@ -149,8 +146,9 @@ def _of_fusions(modules: Modules, scope: I64, rank: I64, work: F64) -> tuple[I64
     result = scope.copy()
     of_computation = np.zeros(computation.size, np.int64)
     of_computation[owner[most]] = held[most]
-    inside = of_computation[modules.called[call]]
-    result[modules.calls_of[call]] = np.where(inside > 0, inside, scope[modules.calls_of[call]])
+    fusion, called = modules.fusions()
+    inside = of_computation[called]
+    result[fusion] = np.where(inside > 0, inside, scope[fusion])
     return result, int(np.count_nonzero(np.bincount(owner) > 1))
 
 

@@ -206,8 +206,8 @@ def _bodies(
 def _outside_fusions(modules: Modules) -> I64:
     """The computation of each instruction; of one that was fused, that of the fusion."""
     around = np.arange(modules.computation_module.size)
-    call = np.flatnonzero(modules.opcodes(b"fusion")[modules.calls_of] & (modules.called >= 0))
-    around[modules.called[call]] = modules.instruction.message[modules.calls_of[call]]
+    fusion, called = modules.fusions()
+    around[called] = modules.instruction.message[fusion]
     for _ in range(_FUSED):
         around = around[around]
     return around[modules.instruction.message]

@@ -95,8 +95,5 @@ def _known(row: I64, otherwise: I64) -> I64:
 
 def _fusions(modules: Modules) -> I64:
     """The fusion that calls each computation; -1: none, or several calls."""
-    result = np.full(modules.computation_module.size, -1, np.int64)
-    call = np.flatnonzero(modules.opcodes(b"fusion")[modules.calls_of] & (modules.called >= 0))
-    often = np.bincount(modules.called[call], minlength=result.size)
-    result[modules.called[call]] = modules.calls_of[call]
-    return np.where(often == 1, result, -1)
+    often = np.bincount(modules.fusions()[1], minlength=modules.computation_module.size)
+    return np.where(often == 1, modules.fusion_of(), -1)

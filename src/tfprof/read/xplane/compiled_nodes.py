@@ -64,10 +64,7 @@ def sources(modules: Modules) -> tuple[I64, Strings]:
 
 def _fused(modules: Modules) -> tuple[I64, I64]:
     """(fusion, instruction) of all instructions in the computations of fusions."""
-    is_call = modules.opcodes(b"fusion")[modules.calls_of] & (modules.called >= 0)
-    caller = np.full(modules.computation_module.size, -1, np.int64)
-    caller[modules.called[is_call]] = modules.calls_of[is_call]
-    fusion = caller[modules.instruction.message]
+    fusion = modules.fusion_of()[modules.instruction.message]
     inside = np.flatnonzero(fusion >= 0)
     return fusion[inside], inside
 
