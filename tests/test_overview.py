@@ -96,6 +96,16 @@ def test_wall_time_is_from_the_first_start_to_the_last_end() -> None:
     assert report.total["float_ops_per_second"] == 276 * 1_000_000 // 500
 
 
+def test_branches_that_ran_in_some_steps_only_have_a_note() -> None:
+    """48 and 10 float operations in 100 and 60 us; the second ran in one of two steps."""
+    drawing = "a op=MatMul flops=48 us=100+100\nb op=Relu flops=10 us=60+- < a\n"
+    report = overview_of(drawing, flops="log")
+    assert (report.total["micros"], report.total["float_ops"]) == (160, 58)
+    (note,) = (each for each in report.overview.sentences if "mean step" in each)
+    assert note.endswith("The mean step has 53 float operations and 130us of operations.")
+    assert not any("mean step" in each for each in overview_of(TRAINED).overview.sentences)
+
+
 def test_without_a_run_there_is_no_time_and_the_model_counts() -> None:
     drawing = re.sub(r" (us|bytes|peak)=\S+", "", TRAINED)
     report = overview_of(drawing)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from tfprof.columns.memory_plan import MemoryPlan
+from tfprof.foundation import units
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.model import UNTIMED
 from tfprof.ops.classes import of_class
@@ -44,6 +45,7 @@ PARAMETERS: Final = "parameters"
 RATE: Final = "float_ops_per_second"
 PEAK: Final = "peak_float_ops_per_second"
 _STREAM: Final = "/stream:"
+_CLEARLY_LESS: Final = 0.99  # of a total
 _NO_GRAPH: Final = "Without a graph, parameters and float operations are unknown."
 
 
@@ -121,7 +123,7 @@ def overview(
         frozenset(name for name, is_lower in lower.items() if is_lower),
         metric,
         {title: ranked for title, ranked in lists.items() if ranked},
-        (() if has_graph else (_NO_GRAPH,)) + tuple(_sentences(work, held)),
+        (() if has_graph else (_NO_GRAPH,)) + tuple(_sentences(profile, work, held)),
         variables_only,
     )
 
@@ -159,6 +161,7 @@ class _Work:
             )
             lower = lower_bound_nodes(counted, self.counts, counted.nodes.float_ops)
         self.notes = counted.notes
+        self.here, self.counted = here, counted
         self.lower = lower & here
         self.float_ops = np.where(here, counted.values(FLOAT_OPS, None), 0)
         self.is_of_another = bool(profile.steps) and not _of_graph(profile).any()
@@ -171,6 +174,27 @@ class _Work:
         is_known = is_known and not self.is_of_another  # a run of another graph
         micros = None if self.micros is None else int(self.micros.sum())
         return {FLOAT_OPS: float_ops if is_known else None, MICROS: micros}
+
+    def of_mean_step(self, profile: Profile) -> Iterator[str]:
+        """What the mean step has, if that is clearly less: where branches ran in some steps only.
+
+        A node counts with its mean over the steps in which it ran, as in the views.
+        """
+        if self.micros is None or not (profile.records % len(profile.steps)).any():
+            return
+        sums = [
+            (np.where(self.here, self.counted.values(FLOAT_OPS, at), 0).sum(dtype=np.float64),
+             profile.values(MICROS, at).sum(dtype=np.float64))
+            for at in (step.number for step in profile.steps)
+        ]  # fmt: skip
+        ops, time = (float(each) for each in np.mean(sums, axis=0))
+        if ops < _CLEARLY_LESS * self.float_ops.sum() or time < _CLEARLY_LESS * self.micros.sum():
+            parts = [f"{ops:,.0f} float operations"] if ops else []
+            parts += [f"{units.micros(time)} of operations"] if time else []
+            yield (
+                "Some operations ran in some of the steps only; each counts as in the steps in "
+                f"which it ran. The mean step has {' and '.join(parts)}."
+            )
 
     def ranking(self, rows: Rows, metric: str, total: int, most: int) -> tuple[Ranked, ...]:
         """The rows with the largest shares of *total*."""
@@ -273,7 +297,8 @@ def _devices(profile: Profile) -> tuple[str, ...]:
     return tuple(sorted(short if len(short) == len(names) else names))
 
 
-def _sentences(work: _Work, held: Parameters) -> Iterator[str]:
+def _sentences(profile: Profile, work: _Work, held: Parameters) -> Iterator[str]:
+    yield from work.of_mean_step(profile)
     if work.counts is not None and work.counts.uncounted:
         yield f"{work.counts}."
     for name in work.assumed:
