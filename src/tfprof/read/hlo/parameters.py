@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     F64 = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 _MOST_PARTS: Final = 4  # of a layer, each in the one before
+_DEEPEST_LAYER: Final = 64  # parts
 _FUSED: Final = 6  # fusions inside of each other that are followed, as a power of 2
 
 
@@ -124,6 +125,8 @@ class _Layers:
     def _ending(self, layer: bytes) -> bytes | None:
         """The shortest scope that is *layer* or ends so."""
         count = layer.count(b"/") + 1
+        if count > _DEEPEST_LAYER:  # all scopes are compared for each number of parts
+            return None
         ends = self._by_end.get(count)
         if ends is None:
             ends = self._by_end[count] = self._ends(count)
