@@ -19,6 +19,7 @@ import re
 import resource
 import sys
 import time
+import traceback
 import warnings
 from contextlib import redirect_stderr
 from importlib import import_module
@@ -65,12 +66,13 @@ class Result(NamedTuple):
     coverage: int
     seconds: float
     findings: tuple[Path, ...]
+    is_whole: bool  # every input that was asked for was made and given to the target
     said: str  # all that libFuzzer said
 
     @property
     def is_clean(self) -> bool:
-        """Whether nothing was found."""
-        return not self.findings
+        """Whether all inputs were tried and nothing was found."""
+        return self.is_whole and not self.findings
 
 
 def fuzz(target: Target, runs: int, seed: int, findings: Path, kept: Path | None = None) -> Result:
@@ -85,7 +87,7 @@ def fuzz(target: Target, runs: int, seed: int, findings: Path, kept: Path | None
         if not child:
             flags = _flags(target, runs, seed, findings, new)
             _child(_keeping(target, findings), _mutator(target), log, flags)
-        os.waitpid(child, 0)
+        _, status = os.waitpid(child, 0)
         said = log.read_text(errors="replace")
     found = tuple(sorted(set(findings.iterdir()) - before))
     return Result(
@@ -94,6 +96,7 @@ def fuzz(target: Target, runs: int, seed: int, findings: Path, kept: Path | None
         _last_number(r"cov: (\d+)", said),
         time.monotonic() - start,
         found,
+        status == 0,
         said,
     )
 
@@ -128,6 +131,8 @@ def _child(
     try:
         atheris.Setup([sys.argv[0], *flags], run, custom_mutator=mutator)
         atheris.Fuzz()
+    except Exception:  # noqa: BLE001 - a mutator's own; what a target raises ends as SystemExit
+        traceback.print_exc()
     finally:
         os._exit(1)
 
@@ -190,17 +195,19 @@ def main() -> int:
         kept = asked.keep / name if asked.keep else None
         results.append(fuzz(target, asked.runs, asked.seed, asked.findings / name, kept))
         print(_told(results[-1]), flush=True)
-        for file in results[-1].findings:
+        if not results[-1].is_clean:
             print(_traceback(results[-1].said))
+        for file in results[-1].findings:
             print(f"  kept: {file}\n  again: python -m fuzz.run {name} --replay {file}")
     print(f"{sum(one.executions for one in results):>11,} executions in all")
     return 0 if all(one.is_clean for one in results) else 1
 
 
 def _told(result: Result) -> str:
+    stopped = "" if result.is_whole or result.findings else ", but it stopped before the end"
     return (
         f"{result.target:<16} {result.executions:>10,} executions {result.coverage:>6,} places "
-        f"{result.seconds:>7.0f} s   {len(result.findings) or 'no'} findings"
+        f"{result.seconds:>7.0f} s   {len(result.findings) or 'no'} findings{stopped}"
     )
 
 

@@ -244,7 +244,7 @@ def _columns(data: bytes) -> list[Column]:
     for line in data[HEAD.size : at].split(b"\n"):
         name, kind, base, rows, *_ = [*line.split(b" "), b"", b"", b"", b""]
         word = kind.decode("latin-1")
-        if word in KINDS and rows.isdigit() and len(rows) < 7 and base.lstrip(b"-").isdigit():
+        if word in KINDS and rows.isdigit() and len(rows) < 7 and base.removeprefix(b"-").isdigit():
             at = aligned(at)
             end = at + int(rows) * int(word[-1])
             found.append(Column(name, word, int(base[:20]), data[at:end]))

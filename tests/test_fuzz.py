@@ -155,6 +155,27 @@ def test_a_fault_that_is_put_there_is_found(tmp_path: Path) -> None:
     assert (ran.returncode, ran.stdout) == (0, f"{found}: nothing found\n")
 
 
+STOPPED = """
+import sys
+from pathlib import Path
+from fuzz import run
+from fuzz.targets import Target
+
+def gives_up(data, dice):
+    raise ValueError("no more mutants")
+
+result = run.fuzz(Target("graph", lambda *given: None, gives_up), 3000, 1, Path(sys.argv[1]))
+assert not result.findings
+assert not result.is_clean
+assert "no more mutants" in result.said, result.said
+"""
+
+
+@pytest.mark.whole
+def test_a_target_that_stops_before_the_end_is_not_clean(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", STOPPED, tmp_path], check=True, cwd=ROOT)
+
+
 # --- its parts -----------------------------------------------------------------------------------
 
 
@@ -179,6 +200,15 @@ def test_mutants_are_others_and_the_same_each_time(name: str) -> None:
     first, second = ([*map(mutant, range(50))] for _ in range(2))
     assert first == second
     assert len(set(first) - {inputs[0]}) > 25
+
+
+def test_a_converted_profile_whose_index_is_damaged_has_mutants() -> None:
+    data = (CORPUS / "converted" / "real-00").read_bytes()
+    for at in range(24, 200):  # of the first lines of the index
+        for byte in b"-1 \n":
+            damaged = data[:at] + bytes([byte]) + data[at:]
+            rng = Random(at)  # noqa: S311 - repeatable, not secret
+            assert TARGETS["converted"].mutate(damaged, Dice(rng, [data]))
 
 
 def test_several_files_are_one_input() -> None:
