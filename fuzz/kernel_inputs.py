@@ -31,6 +31,7 @@ for _file in sorted(_HOME.rglob("*.py")):
 _LONGEST = 1024  # longer strings never reach the kernels of byte_words
 _MOST_NUMBERS = 100
 _SPARE = 8
+_LARGEST = 10**15
 _LENGTHS = np.array([0, 1, 7, 8, 9, 16, 1 << 30, -1])  # the last: anything
 _STRINGS = dict.fromkeys((1, 2, 3, 4, 5, 6), BYTES)
 WANTED = (
@@ -162,6 +163,13 @@ def _text(it: Material) -> tuple[Any, ...]:
     return (np.frombuffer(b"".join(line + b"\n" for line in lines) + bytes(16), np.uint8),)
 
 
+def _amounts(it: Material) -> tuple[Any, ...]:
+    """Numbers of any size below the largest, halves among them, and what is written behind them."""
+    power = 10 ** (it.numbers % 10 + 5)
+    column = it.blob[: it.numbers.size].astype(np.int64) * power // 1000 + it.numbers % 2 * 5
+    return column % _LARGEST, [b"", b"k", b"m params"][: int(it.rng.integers(1, 4))]
+
+
 def _covered(arguments: tuple[Any, ...], _: object) -> list[bytes]:
     """What was copied, without the bytes after it."""
     blob, at, _, _, length = arguments
@@ -198,4 +206,5 @@ INPUTS: Final[dict[str, Input]] = {
     "scope_rows": Input(_names),
     "subtree_ends": Input(lambda it: (_depths(it),)),
     "parent_rows": Input(_tree),
+    "scaled_texts": Input(_amounts, lambda _, result: Strings(*result).tolist()),
 }

@@ -8,6 +8,8 @@ import pytest
 from tfprof.foundation import units
 from tfprof.writers.number_texts import number_texts
 
+pytestmark = pytest.mark.usefixtures("kernels")
+
 # fmt: off
 WRITTEN: dict[units.Format, dict[int, str]] = {
     units.count: {0: "0", 999: "999", 1000: "1.00k", 999_999: "1000.00k", 10**6: "1.00m",
@@ -22,13 +24,14 @@ WRITTEN: dict[units.Format, dict[int, str]] = {
 
 @pytest.mark.parametrize("unit", WRITTEN)
 def test_numbers_are_written_as_c_writes_them(unit: units.Format) -> None:
-    texts = number_texts(np.array([*WRITTEN[unit]], np.int64), unit, b"/")
-    assert texts.tolist() == [f"{text}/".encode() for text in WRITTEN[unit].values()]
+    for numbers in ([*WRITTEN[unit]], [number for number in WRITTEN[unit] if 0 <= number < 10**15]):
+        texts = number_texts(np.array(numbers, np.int64), unit, b"/")
+        assert texts.tolist() == [f"{WRITTEN[unit][number]}/".encode() for number in numbers]
 
 
 @pytest.mark.parametrize("unit", WRITTEN)
 @pytest.mark.parametrize("end", [b"", b"/", b" params"])
-@pytest.mark.parametrize("most", [10, 3000, 10**6, 10**9 - 1, 10**13])
+@pytest.mark.parametrize("most", [10, 3000, 10**6, 10**9 - 1, 10**13, 10**15 - 1, 10**16])
 def test_long_columns_are_written_as_c_writes_them(
     unit: units.Format, end: bytes, most: int
 ) -> None:
@@ -49,6 +52,17 @@ def test_halves_are_rounded_as_the_double_that_is_printed(scale: int, name: str)
     halves = step // 2 + step * np.arange(100, 99_999)
     texts = number_texts(halves, units.micros).tolist()
     assert texts == [b"%.2f%s" % (number / scale, name.encode()) for number in halves.tolist()]
+
+
+@pytest.mark.parametrize(("unit", "scale"), [(units.count, 10**9), (units.memory, 10**6)])
+def test_halves_of_large_numbers_are_rounded_as_their_doubles(
+    unit: units.Format, scale: int
+) -> None:
+    some = np.random.default_rng(scale).integers(100, 10**15 // scale * 100, 3000)
+    halves = scale // 200 + scale // 100 * some
+    texts = number_texts(halves, unit).tolist()
+    name = units.SCALES[unit][-1 if scale == 10**9 else 2].encode()
+    assert texts == [b"%.2f%s" % (number / scale, name) for number in halves.tolist()]
 
 
 def test_fractions_and_nothing() -> None:

@@ -9,6 +9,7 @@
        hashes, equal, first, put                             of many slices of a blob
        intern, find, order                                   of columns of strings
        walk, ends, parents                                   of graphs and trees
+       scaled                                                numbers as text
 */
 
 #define PY_SSIZE_T_CLEAN
@@ -579,10 +580,61 @@ KERNEL(parents, "n*N0") {
     return DONE;
 }
 
+/* --- numbers as text --------------------------------------------------------------------- */
+
+enum { DIGITS = 16, TAIL = 8, MOST_UNITS = 6, THOUSAND = 1000, HUNDREDTHS = 100 };
+#define TOO_LARGE 1000000000000000 /* doubles have all its digits */
+
+/* Whether the double nearest to number / scale, which is halfway between hundredths, is above that.
+   All steps are exact: a double above 1 is a whole number and some 2^-52. */
+static int rounds_up(int64_t number, int64_t scale, int64_t below) {
+    volatile double quotient = (double)number / (double)scale; /* no wider than a double */
+    int64_t whole = (int64_t)quotient, half = 2 * below + 1 - 2 * HUNDREDTHS * whole;
+    int64_t fraction = (int64_t)((quotient - (double)whole) * 0x1p52);
+    int64_t above = 2 * HUNDREDTHS * fraction - half * ((int64_t)1 << 52);
+    return above ? above > 0 : below % 2;
+}
+
+/* scaled(column, tails, blob, start, length): each number in the largest unit that it reaches. A
+   unit is a thousand times the one before; `tails` has eight bytes for what is written behind each,
+   with zeros to fill them. The blob has 24 bytes for each number. */
+KERNEL(scaled, "n*b*B*N0N0") {
+    const int64_t *column = NUMBERS_OF(arrays[0]);
+    uint8_t *blob = arrays[2].view.buf;
+    int64_t *start = arrays[3].view.buf, *length = arrays[4].view.buf, size[MOST_UNITS];
+    int64_t units = arrays[1].size / TAIL;
+    if (!units || units > MOST_UNITS || arrays[2].size != (DIGITS + TAIL) * arrays[0].size)
+        return LEFT_TO_NUMPY;
+    for (int64_t unit = 0; unit < units; unit++) {
+        const uint8_t *tail = BYTES_OF(arrays[1]) + TAIL * unit, *end = memchr(tail, 0, TAIL);
+        size[unit] = end ? end - tail : TAIL;
+    }
+    for (Py_ssize_t row = 0; row < arrays[0].size; row++) {
+        int64_t number = column[row], unit = 0, scale = 1;
+        if (number < 0 || number >= TOO_LARGE) return LEFT_TO_NUMPY;
+        for (; unit + 1 < units && number >= THOUSAND * scale; unit++) scale *= THOUSAND;
+        uint8_t *end = blob + (DIGITS + TAIL) * row + DIGITS, *at = end;
+        if (unit) {
+            int64_t part = scale / HUNDREDTHS, rest = number % part, below = number / part;
+            number = below + (2 * rest > part || (2 * rest == part && rounds_up(number, scale, below)));
+            for (int digit = 0; digit < 2; digit++, number /= 10)
+                *--at = (uint8_t)('0' + number % 10);
+            *--at = '.';
+        }
+        do *--at = (uint8_t)('0' + number % 10);
+        while (number /= 10);
+        memcpy(end, BYTES_OF(arrays[1]) + TAIL * unit, TAIL);
+        start[row] = at - blob;
+        length[row] = end - at + size[unit];
+    }
+    return DONE;
+}
+
 #define METHOD(name) {#name, name, METH_VARARGS, NULL}
 static PyMethodDef methods[] = {
     METHOD(scan), METHOD(lines), METHOD(hashes), METHOD(equal), METHOD(first), METHOD(put),
     METHOD(intern), METHOD(find), METHOD(order), METHOD(walk), METHOD(scopes), METHOD(ends), METHOD(parents),
+    METHOD(scaled),
     {NULL, NULL, 0, NULL},
 };
 

@@ -9,7 +9,7 @@ import numpy as np
 from tfprof.kernels import _core
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -24,6 +24,7 @@ _SLASH, _NEWLINE = b"/\n"
 _FIELD_NUMBERS = 64
 _UNWANTED = 255
 _PART = 1 << 18  # bytes that are compared at a time
+_DIGITS, _TAIL = 16, 8  # bytes of a number as text, and behind it
 _whole = np.ascontiguousarray
 
 
@@ -151,3 +152,14 @@ def parent_rows(end: I64, depth: I64) -> I64 | None:  # noqa: ARG001 - as the re
     """The row above each row; -1 for the root."""
     parent = np.empty(end.size, np.int64)
     return None if _core.parents(_whole(end), parent) is None else parent
+
+
+def scaled_texts(column: I64, tails: Sequence[bytes]) -> tuple[U8, I64, I64] | None:
+    """(blob, start, length) of each number in the largest unit that it reaches."""
+    if max(map(len, tails)) > _TAIL:
+        return None
+    ends = b"".join(tail.ljust(_TAIL, b"\0") for tail in tails)
+    blob = np.empty((_DIGITS + _TAIL) * column.size, np.uint8)
+    start, length = np.empty(column.size, np.int64), np.empty(column.size, np.int64)
+    fine = _core.scaled(_whole(column), ends, blob, start, length)
+    return None if fine is None else (blob, start, length)

@@ -1,26 +1,23 @@
 """A column of numbers as text, without a Python object per row: 1234 us is "1.23ms".
 
-    ····1.23ms/·····     a text of a long column is two words, looked up in tables: digits that end
-    ·····500us/·····     the first, and what stands behind them
-
-In short columns, and where numbers have many digits, these are computed: numbers of one unit have
-texts of one layout: digits, perhaps two decimals, and an end that is the same for all. Hundredths
-are rounded as C rounds a double: 1005 / 1000 is a little less than 1.005, so it is "1.00". Negative
-numbers, huge ones and fractions go through `units` one by one.
+Numbers of one unit have texts of one layout: digits, perhaps two decimals, and an end that is the
+same for all. Hundredths are rounded as C rounds a double: 1005 / 1000 is a little less than 1.005,
+so it is "1.00". Columns with negative numbers, huge ones or fractions go through `units` one by
+one.
 """
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tfprof.columns.strings import Strings
 from tfprof.foundation.units import SCALES, THOUSAND
+from tfprof.kernels.table import kernel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -28,96 +25,56 @@ if TYPE_CHECKING:
     from tfprof.foundation.units import Format
 
     I8 = NDArray[np.int8]
-    U64 = NDArray[np.uint64]
 
 _ZERO = ord("0")
 _DECIMALS = 2
-# Below it, a quotient is exact enough that only halves need care.
-_MOST = 10**12
-_LONG_COLUMN = 1 << 9
-_WORD = 8
+# Below it, a double has all digits, and a quotient is exact enough that only halves need care.
+_MOST = 10**15
 _HALF_OF_DOUBLE = 2.0**27 + 1  # splits a double into two halves of 26 bits
 
 
 def number_texts(column: I64, unit: Format, end: bytes = b"") -> Strings:
     """Each number in *unit*, with *end* behind it."""
     if column.size and (column == column[0]).all():  # the same in all rows, mostly 0
-        same = _one_by_one(column[:1], unit, 0, end)
+        same = _one_by_one(column[:1], unit, end)
         return same.take(np.zeros(column.size, np.int64))
-    tails = [name.encode() + end for name in SCALES[unit]]
-    is_long = column.size >= _LONG_COLUMN and column.dtype == np.int64
-    if is_long and max(map(len, tails)) <= _WORD:
-        most = min(THOUSAND ** len(tails), _MOST)
-        if column.min() >= 0 and column.max() < most:
-            return _looked_up(column, tails)
-    blobs: list[U8] = []
-    start, length = np.empty(column.size, np.int64), np.empty(column.size, np.int64)
-    size = 0
-    if column.dtype != np.int64:
-        scale = np.full(column.size, -1, np.int8)
-    else:
-        scale = _reached(column, [THOUSAND**index for index in range(1, len(SCALES[unit]))])
-        scale[(column < 0) | (column >= _MOST)] = -1
-    for index in range(-1, len(SCALES[unit])):
-        rows = np.flatnonzero(scale == index)
-        if not rows.size:
-            continue
-        texts = _one_by_one if index < 0 else _digits
-        part = texts(column[rows], unit, index, end)
-        start[rows], length[rows] = part.start + size, part.length
-        blobs.append(part.blob)
-        size += part.blob.size
-    return Strings(np.concatenate([np.empty(0, np.uint8), *blobs]), start, length)
+    if column.dtype != np.int64 or column.min(initial=0) < 0 or column.max(initial=0) >= _MOST:
+        return _one_by_one(column, unit, end)
+    return Strings(*scaled_texts(column, [name.encode() + end for name in SCALES[unit]]))
 
 
-@cache
-def _tables() -> tuple[U64, I64, U64]:
-    """(digits, how many, decimals): 0 to 999, 0 to 1000 before decimals; .00 to .99 and none."""
-    whole = [b"%d" % number for number in range(THOUSAND + 1)]
-    before = [text + bytes(_DECIMALS + 1) for text in whole]
-    digits = [*whole[:-1], *before]
-    decimals = [*(b".%02d" % number for number in range(100)), b""]
-    words = (b"".join(text.rjust(_WORD, b"\0") for text in part) for part in (digits, decimals))
-    first, second = (np.frombuffer(part, np.uint64) for part in words)
-    return first, np.array([*map(len, digits)], np.int64), second
-
-
-def _looked_up(column: I64, tails: list[bytes]) -> Strings:
-    """Numbers below a thousand of the largest of these units, which are written as *tails*."""
-    digits, count, decimals = _tables()
-    scales = np.array([THOUSAND**index for index in range(len(tails))], np.int64)
-    scale = _reached(column, scales[1:].tolist())
-    words = np.empty((column.size, 2), np.uint64)
-    if (is_large := scale > 0).any():
-        whole = _hundredths(column, scales[scale])
-        before = whole // 100
-        place = np.where(is_large, before + THOUSAND, whole)
-        behind = np.where(is_large, whole - before * 100, 100)
-        words[:, 0] = digits.take(place) | decimals.take(behind)
-    else:
-        place = column
-        words[:, 0] = digits.take(place)
-    ends = b"".join(tail.ljust(_WORD, b"\0") for tail in tails)
-    words[:, 1] = np.frombuffer(ends, np.uint64).take(scale)
-    size = count.take(place)
-    start = np.arange(_WORD, 2 * _WORD * column.size, 2 * _WORD) - size
-    size += np.array([*map(len, tails)], np.int64).take(scale)
-    return Strings(words.view(np.uint8).reshape(-1), start, size)
-
-
-def _one_by_one(column: I64, unit: Format, _: int, end: bytes) -> Strings:
+def _one_by_one(column: I64, unit: Format, end: bytes) -> Strings:
     known = {number: unit(number).encode() + end for number in set(column.tolist())}
     return Strings.of(map(known.__getitem__, column.tolist()))
 
 
-def _digits(column: I64, unit: Format, index: int, end: bytes) -> Strings:
-    """Numbers of the same unit, number *index* of its scales."""
+@kernel
+def scaled_texts(column: I64, tails: Sequence[bytes]) -> tuple[U8, I64, I64]:
+    """(blob, start, length) of each number in the largest unit that it reaches.
+
+    A unit is a thousand times the one before; *tails* are written behind their numbers.
+    """
+    blobs: list[U8] = [np.empty(0, np.uint8)]
+    start, length = np.empty(column.size, np.int64), np.empty(column.size, np.int64)
+    scale = _reached(column, [THOUSAND**index for index in range(1, len(tails))])
+    size = 0
+    for index, tail in enumerate(tails):
+        rows = np.flatnonzero(scale == index)
+        if rows.size:
+            blob, begin, length[rows] = _digits(column[rows], index, tail)
+            start[rows] = begin + size
+            blobs.append(blob)
+            size += blob.size
+    return np.concatenate(blobs), start, length
+
+
+def _digits(column: I64, index: int, tail: bytes) -> tuple[U8, I64, I64]:
+    """Numbers of the same unit, that of this *index*."""
     whole = _hundredths(column, THOUSAND**index) if index else column
     least = _DECIMALS + 1 if index else 1
     longest = len(str(int(whole.max())))
     digits = _reached(whole, [10**index for index in range(least, longest)]) + least
     width = max(longest, least)
-    tail = SCALES[unit][index].encode() + end
     point = width - _DECIMALS if index else width
     texts = np.empty((column.size, width + bool(index) + len(tail)), np.uint8)
     rest = whole.astype(np.uint32) if width < 10 else whole  # noqa: PLR2004 - digits of 32 bits
@@ -128,9 +85,8 @@ def _digits(column: I64, unit: Format, index: int, end: bytes) -> Strings:
     if index:
         texts[:, point] = ord(".")
     texts[:, texts.shape[1] - len(tail) :] = np.frombuffer(tail, np.uint8)
-    begin = (width - digits).astype(np.int64)
-    start = np.arange(column.size) * texts.shape[1] + begin
-    return Strings(texts.reshape(-1), start, texts.shape[1] - begin)
+    begin = np.arange(column.size) * texts.shape[1] + (width - digits)
+    return texts.reshape(-1), begin, texts.shape[1] - (width - digits).astype(np.int64)
 
 
 def _reached(column: I64, bounds: Iterable[int]) -> I8:
@@ -141,20 +97,19 @@ def _reached(column: I64, bounds: Iterable[int]) -> I8:
     return count
 
 
-def _hundredths(column: I64, scale: Any) -> I64:  # noqa: ANN401 - a number, or one for each
-    """Each number / *scale* as a double, in hundredths, rounded; itself where the scale is 1."""
-    part: I64 = np.maximum(scale // 100, 1)
+def _hundredths(column: I64, scale: int) -> I64:
+    """Each number / *scale* as a double, in hundredths, rounded."""
+    part = scale // 100
     whole = column // part  # faster than divmod
     rest = column - whole * part
     half = np.flatnonzero(2 * rest == part)
     result = whole + (2 * rest > part)
     if half.size:
-        of_half = scale[half] if isinstance(scale, np.ndarray) else scale
-        result[half] += _rounds_up(column[half], of_half, whole[half])
+        result[half] += _rounds_up(column[half], scale, whole[half])
     return result
 
 
-def _rounds_up(column: I64, scale: I64 | int, below: I64) -> Bool:
+def _rounds_up(column: I64, scale: int, below: I64) -> Bool:
     """Whether the double nearest to number / scale, halfway between hundredths, is above that."""
     number = column.astype(np.float64)
     quotient = number / scale
