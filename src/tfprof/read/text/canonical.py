@@ -137,8 +137,8 @@ class _Piece(NamedTuple):
 def columns(data: U8) -> GraphColumns | None:
     """The nodes of a GraphDef printed by protobuf; None for other text or if it has functions."""
     blocks = [*_blocks(data)] or [(0, 0)]
-    # Functions are printed after the nodes: a look at the end saves reading all.
-    if _has_functions(data[blocks[-2:][0][0] :].tobytes()):
+    # Functions are printed after the nodes: a look at the end saves reading all blocks.
+    if len(blocks) > 1 and _has_functions(data[blocks[-2:][0][0] :].tobytes()):
         return None
     _keep_memory()
     unescaped, pieces, nodes, libraries = _Unescaped(data.size), [], 0, 0
