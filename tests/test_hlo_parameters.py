@@ -247,6 +247,16 @@ def test_a_scope_that_may_be_its_own_stays(tmp_path: Path, replaced: dict[str, s
     assert "scan_fn/cell/c" in scopes_of(tmp_path, **replaced)
 
 
+def test_what_has_no_scope_gets_none_from_an_argument(tmp_path: Path) -> None:
+    """Such as one whose path has slashes, in a program with gradients and a moved instruction."""
+    bare = "  bare = f32[4] iota(), iota_dimension=0"
+    moved = MOVED.replace("p2", "p3").replace("p1", "p2").replace("p0", "p1")
+    lines = f"{bare}\n{moved}".replace("WAY", "jvp(R)")
+    loaded = program(tmp_path, {"data/x/y": "f32[4]", **CELL}, lines)
+    names = {row.name for row in loaded.scope(max_depth=10)}
+    assert {"bare", "R/rnn/scan_fn/cell/c"} <= names
+
+
 # --- weights ----------------------------------------------------------------------------------
 
 EQUINOX: Final = {

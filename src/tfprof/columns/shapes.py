@@ -86,6 +86,7 @@ class Shapes:
         full = np.flatnonzero(rank)
         if full.size:
             begin = self.start[full]
-            product = np.multiply.reduceat(self.dim, begin)
-            result[full] = np.where(np.minimum.reduceat(self.dim, begin) < 0, 0, product)
+            result[full] = np.multiply.reduceat(self.dim, begin)
+            if int(self.dim.min()) < 0:
+                result[full[np.minimum.reduceat(self.dim, begin) < 0]] = 0
         return result

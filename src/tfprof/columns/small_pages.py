@@ -1,4 +1,4 @@
-"""Columns in ordinary pages while files are read.
+"""Memory of columns while files are read: ordinary pages, and those that were freed again.
 
 NumPy asks for huge pages. A virtual machine gives free memory back to its host in huge pages, so
 each is fetched from the host again: that takes longer than reading the file.
@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 try:
     import numpy._core.multiarray as numpy_core
 except ImportError:  # NumPy 1.26.0
@@ -18,6 +20,7 @@ except ImportError:  # NumPy 1.26.0
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_LARGE = 1 << 24  # temporary arrays are mostly smaller
 
 _lock = Lock()
 _inside = 0  # blocks of all threads, for which NumPy has one choice
@@ -40,3 +43,11 @@ def small_pages() -> Iterator[None]:
             _inside -= 1
             if not _inside:
                 choose(_before)
+
+
+def keep_memory() -> None:
+    """Make the allocator keep freed memory for the next array."""
+    # The C library returns a large array to the system as soon as it is freed, and the next one
+    # faults in its pages again; that can take longer than the work. It stops doing so for sizes up
+    # to the largest that was ever freed.
+    np.empty(_LARGE, np.uint8)

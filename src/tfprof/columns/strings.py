@@ -134,9 +134,7 @@ class Strings:
         end = self.start + self.length
         low, high = int(self.start.min()), int(end.max())
         if high - low > _SPARSE * int(self.length.sum()):
-            view = memoryview(np.ascontiguousarray(self.blob))  # type: ignore[arg-type]
-            spans = zip(self.start.tolist(), end.tolist(), strict=True)
-            return [bytes(view[first:last]) for first, last in spans]
+            return self.compact().tolist()
         text = self.blob[low:high].tobytes()
         spans = zip((self.start - low).tolist(), (end - low).tolist(), strict=True)
         return [text[first:last] for first, last in spans]

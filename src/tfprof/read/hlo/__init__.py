@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from tfprof.columns.matching import compiled
+from tfprof.columns.small_pages import keep_memory
 from tfprof.columns.strings import I64, Strings
 from tfprof.errors import InputError
 from tfprof.foundation.arguments import shown
@@ -72,6 +73,7 @@ def read_hlo(source: Source, weights: str | None = None, devices: str = "one") -
 
     *weights* is a regex for the paths of weights.
     """
+    keep_memory()
     wire = in_wire(source, GRAPH)
     is_weight = weight_test(weights)
     columns = decode(wire, GRAPH, lambda data: programs(wire, *whole(data), is_weight, devices))

@@ -17,6 +17,7 @@ import numpy as np
 from tfprof.columns.strings import I64, Strings
 from tfprof.columns.unique import combined
 from tfprof.read.hlo.inherited import name_rows
+from tfprof.read.hlo.modules import PARAMETER
 from tfprof.read.hlo.name_stacks import NameStacks, name_stacks
 from tfprof.read.hlo.parameters import EntryParameters, entry_parameters
 from tfprof.read.hlo.weight_scopes import CONTRACTIONS, with_weight_scopes
@@ -82,12 +83,16 @@ def _with_outer_scopes(modules: Modules, stacks: NameStacks) -> I64:
     Of these, it leaves out the outer scopes and the transformation: cell/mul, not jvp(Model/cell).
     Such a scope is completed if one scope of the program ends so, and only one.
     """
-    module = modules.computation_module[modules.instruction.message]
-    pair, first = combined(module, stacks.scope)
-    has_phase = np.bincount(pair, stacks.phase > 0, minlength=first.size) > 0
-    if has_phase.all() or not has_phase.any():
+    in_phase = stacks.phase > 0
+    # The name of an argument is its path, and no scope.
+    is_path = modules.opcodes(PARAMETER) & modules.is_entry[modules.instruction.message]
+    if not in_phase.any() or (in_phase | is_path | (stacks.scope == 0)).all():
         return stacks.scope
-    keys = [*zip(module[first].tolist(), stacks.scope[first].tolist(), strict=True)]
+    module = modules.computation_module[modules.instruction.message]
+    scopes = np.where(is_path, 0, stacks.scope)
+    pair, first = combined(module, scopes)
+    has_phase = np.bincount(pair, in_phase, minlength=first.size) > 0
+    keys = [*zip(module[first].tolist(), scopes[first].tolist(), strict=True)]
     bare = {
         (of, stacks.scopes[scope]): at
         for at, (of, scope) in enumerate(keys)
@@ -99,11 +104,11 @@ def _with_outer_scopes(modules: Modules, stacks: NameStacks) -> I64:
         for end in _ends(stacks.scopes[scope]):
             if (of, end) in bare:
                 longer.setdefault(bare[of, end], set()).add(scope)
-    result = stacks.scope[first]
+    completed = scopes[first]
     for at, ending in longer.items():
         if len(ending) == 1:
-            (result[at],) = ending
-    return result[pair]
+            (completed[at],) = ending
+    return np.where(is_path, stacks.scope, completed[pair])
 
 
 def _ends(scope: bytes) -> Iterator[bytes]:
@@ -155,15 +160,16 @@ def _of_fusions(modules: Modules, scope: I64, rank: I64, work: F64) -> tuple[I64
 def rough_work(modules: Modules) -> F64:
     """A rough measure of the work of each instruction, to compare scopes by."""
     count = len(modules.opcode)
-    elements = np.zeros(count, np.float64)
+    elements = np.ones(count, np.float64)
     np.maximum.at(elements, modules.output_of, modules.output.elements().astype(np.float64))
-    work = np.maximum(elements, 1.0)
+    work = elements.copy()
     # A product of matrices: the summed dimension is the root of left · right / output.
     contracts = np.flatnonzero(modules.opcodes(*CONTRACTIONS)[modules.operand_of])
     contracts = contracts[modules.operand[contracts] >= 0]
     factor = np.zeros(count)
-    sizes = np.log(np.maximum(elements, 1.0))
-    np.add.at(factor, modules.operand_of[contracts], sizes[modules.operand[contracts]])
-    heavy = modules.opcodes(*CONTRACTIONS)
-    work[heavy] *= 2 * np.exp(np.clip((factor[heavy] - sizes[heavy]) / 2, 0, 40))
+    sizes = np.log(elements[modules.operand[contracts]])
+    np.add.at(factor, modules.operand_of[contracts], sizes)
+    heavy = np.flatnonzero(modules.opcodes(*CONTRACTIONS))
+    root = (factor[heavy] - np.log(elements[heavy])) / 2
+    work[heavy] *= 2 * np.exp(np.clip(root, 0, 40))
     return work

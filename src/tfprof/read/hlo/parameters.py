@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     F64 = np.ndarray[tuple[int], np.dtype[np.float64]]
 
+_IN_LAYERS: Final = (WEIGHT, FIXED)
 _MOST_PARTS: Final = 4  # of a layer, each in the one before
 _DEEPEST_LAYER: Final = 64  # parts
 _FUSED: Final = 6  # fusions inside of each other that are followed, as a power of 2
@@ -69,12 +70,13 @@ def entry_parameters(
     """
     row = np.flatnonzero(modules.opcodes(PARAMETER) & modules.is_entry[modules.instruction.message])
     first = np.searchsorted(modules.output_of, row)
+    output = np.where(first < modules.output_of.size, first, -1)
     columns = (
         modules.computation_module[modules.instruction.message[row]].tolist(),
         modules.instruction_name.take(row).tolist(),
         modules.op_name.take(row).tolist(),
-        np.append(modules.element_type, 0)[first].tolist(),
-        np.append(modules.output.elements(), 0)[first].tolist(),
+        np.append(modules.element_type, 0)[output].tolist(),
+        modules.output.take(output).elements().tolist(),
     )
     parameters = [parameter(*each) for each in zip(*columns, strict=True)]
     kind = kinds(parameters, is_weight)
@@ -105,12 +107,11 @@ def _names(
     """(the name of each parameter, the scope of its layer; empty: none)."""
     taken: set[tuple[int, bytes]] = set()
     for each, of in zip(parameters, kind, strict=True):
-        path = b"/".join(each.keys) or each.own
-        scope, name = layers.place(each.keys) if of in (WEIGHT, FIXED) else (b"", path)
+        scope, name = layers.place(each.keys) if of in _IN_LAYERS else (b"", b"/".join(each.keys))
         name = (scope + b"/" + name if scope else name) or each.own
         module = each.argument[0]
         if (module, name) in taken:
-            scope, name = b"", path
+            scope, name = b"", b"/".join(each.keys) or each.own
         taken.add((module, name))
         yield name, scope
 
@@ -195,6 +196,8 @@ def _bodies(
     layer = unique(np.array([scope for _, scope in wanted], np.int64))
     row = row[np.isin(stacks.scope[row], layer)]
     computation, scope = _outside_fusions(modules)[row], stacks.scope[row]
+    if modules.is_entry[computation].all():
+        return np.full(len(named), -1, np.int64)
     pair, first = combined(computation, scope)
     forward = np.bincount(pair, work[row] * (stacks.phase[row] <= 1), minlength=first.size)
     order = np.lexsort((np.bincount(pair, work[row], minlength=first.size), forward))

@@ -36,8 +36,8 @@ _AMBIGUOUS: Final = b"weight"  # of a layer, or of an example
 # Floats in an argument that has layers, by their last key; all others are weights.
 _BESIDE: Final = {b"mean": FIXED, b"var": FIXED, b"cached_key": DATA, b"cached_value": DATA}
 # Numbers of XLA's types.
-_FLOATS: Final = (10, 11, 12, 15, 16, 18, 19, 20, 23, 24, 25, 28, 29, 32, 33)
-_QUANTIZED: Final = (2, 6, 21, 22, 26, 27, 30, 31)  # integers of at most 8 bits
+_FLOATS: Final = frozenset([10, 11, 12, 15, 16, 18, 19, 20, 23, 24, 25, 28, 29, 32, 33])
+_QUANTIZED: Final = frozenset([2, 6, 21, 22, 26, 27, 30, 31])  # integers of at most 8 bits
 
 
 class Parameter(NamedTuple):
@@ -61,8 +61,10 @@ def parameter(module: int, own: bytes, path: bytes, dtype: int, elements: int) -
     """A parameter with the keys of its path."""
     keys = path_keys(path)
     # The argument is the part before the first name in it: args[0] of args[0]['head']['bias'].
-    named = (at for at, key in enumerate(keys) if at and not key.isdigit())
-    argument = module, tuple(keys[: next(named, None)])
+    named = 1
+    while named < len(keys) and keys[named].isdigit():
+        named += 1
+    argument = module, tuple(keys[:named])
     return Parameter(
         own, path, keys, argument, dtype in _FLOATS, dtype in _QUANTIZED, elements != 1
     )
@@ -77,7 +79,7 @@ def path_keys(path: bytes) -> list[bytes]:
     keys = path.replace(b"']", b"").split(b"['")
     if _SIGNS.search(b"".join(keys)):
         keys = [next(filter(None, groups), b"") for groups in _KEY.findall(path)]
-    return [key for key in keys if key]
+    return keys if all(keys) else [key for key in keys if key]
 
 
 def kinds(
@@ -127,7 +129,7 @@ def guessed(parameters: list[Parameter], kinds: list[int]) -> list[int]:
     return [
         at
         for at, (each, kind) in enumerate(zip(parameters, kinds, strict=True))
-        if kind == WEIGHT and _kind(each) == DATA
+        if kind == WEIGHT and COLLECTION not in each.keys[:-1] and _kind(each) == DATA
     ]
 
 

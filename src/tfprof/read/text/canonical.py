@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.columns.shapes import Shapes
+from tfprof.columns.small_pages import keep_memory
 from tfprof.columns.strings import I64, U8, Bool, Strings
 from tfprof.columns.unique import marked
 from tfprof.read.columns import GraphColumns
@@ -42,8 +43,6 @@ _LIBRARY, _EMPTY = b"\nlibrary {", b"\nlibrary {\n}"
 _LIBRARY_NAME = NAMES.index(b"library")
 _BLOCK = 1 << 20
 _BLOCK_END = b"\n}\n"
-# A block's temporary arrays are far smaller than this; see `_keep_memory`.
-_LARGE = 1 << 24
 _LEVELS = 7  # that a known message can have, at most LEVELS
 _INT64 = 1 << 63
 _WORD_SIZE = 8
@@ -140,7 +139,7 @@ def columns(data: U8) -> GraphColumns | None:
     # Functions are printed after the nodes: a look at the end saves reading all blocks.
     if len(blocks) > 1 and _has_functions(data[blocks[-2:][0][0] :].tobytes()):
         return None
-    _keep_memory()
+    keep_memory()
     unescaped, pieces, nodes, libraries = _Unescaped(data.size), [], 0, 0
     try:
         for begin, end in blocks:
@@ -167,14 +166,6 @@ def _empty_libraries(block: Lines) -> int:
     require(block.token[rows] == _LIBRARY_NAME << FORM_BITS | OPEN)
     require(np.append(block.depth, 0)[rows + 1] == 0)
     return int(rows.size)
-
-
-def _keep_memory() -> None:
-    """Make the allocator keep freed memory for the next block."""
-    # The C library returns a large array to the system as soon as it is freed, and the next one
-    # faults in its pages again; that takes longer than all the work here. It stops doing so for
-    # sizes up to the largest that was ever freed.
-    np.empty(_LARGE, np.uint8)
 
 
 def _blocks(data: U8) -> Iterator[tuple[int, int]]:
