@@ -18,6 +18,7 @@ import numpy as np
 import tfprof
 from tfprof.columns.strings import FIRST_SEED, I64, U8, Strings
 from tfprof.kernels.table import KERNELS
+from tfprof.read.text.lines import KNOWN_NAMES, NAMES
 from tfprof.wire.decode import BYTES, FIXED32, FIXED64, VARINT, WireError, scan, whole
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ _LONGEST = 1024  # longer strings never reach the kernels of byte_words
 _MOST_NUMBERS = 100
 _SPARE = 8
 _LARGEST = 10**15
+_LONGEST_WORD = 64
 _LENGTHS = np.array([0, 1, 7, 8, 9, 16, 1 << 30, -1])  # the last: anything
 _STRINGS = dict.fromkeys((1, 2, 3, 4, 5, 6), BYTES)
 WANTED = (
@@ -163,6 +165,20 @@ def _text(it: Material) -> tuple[Any, ...]:
     return (np.frombuffer(b"".join(line + b"\n" for line in lines) + bytes(16), np.uint8),)
 
 
+def _named_lines(it: Material) -> tuple[Any, ...]:
+    """Lines with names that are known or any words, some longer than all that are known."""
+    lines = []
+    for at, number in enumerate(it.numbers.tolist()):
+        any_word = b"x" + it.blob[at : at + number % 60].tobytes().hex().encode()
+        name = NAMES[number % len(NAMES)] if at % 3 else any_word[:_LONGEST_WORD]
+        lines.append(b"  " * (number % 4) + (name or b"y") + (b" {", b": 1", b": ")[at % 3])
+    length = np.array([*map(len, lines)], np.int64)
+    end = np.cumsum(length + 1) - 1
+    start = end - np.array([len(line.lstrip()) for line in lines], np.int64)
+    text = np.frombuffer(b"".join(line + b"\n" for line in lines) + bytes(16), np.uint8)
+    return text, start, end, KNOWN_NAMES
+
+
 def _amounts(it: Material) -> tuple[Any, ...]:
     """Numbers of any size below the largest, halves among them, and what is written behind them."""
     power = 10 ** (it.numbers % 10 + 5)
@@ -186,6 +202,7 @@ class Input(NamedTuple):
 INPUTS: Final[dict[str, Input]] = {
     "scan_fields": Input(lambda it: (it.blob, it.start, it.end, it.wanted)),
     "field_lines": Input(_text),
+    "line_names": Input(_named_lines),
     "hashes": Input(lambda it: (it.blob, it.rows.start, _short(it), FIRST_SEED)),
     "equal": Input(_pairs),
     "first": Input(lambda it: (it.blob, it.rows.start, _short(it), _some_text(it))),

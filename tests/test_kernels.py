@@ -27,6 +27,7 @@ from sampling import amount, rng, sampled, seed
 from tfprof.columns.strings import Strings
 from tfprof.kernels.core import CORE
 from tfprof.kernels.table import KERNELS
+from tfprof.read.text.lines import KNOWN_NAMES
 from tfprof.read.text.syntax import Unhandled
 from tfprof.wire.decode import BYTES, FIXED32, FIXED64, VARINT, WireError, whole
 
@@ -145,6 +146,31 @@ def test_lines_of_another_layout_are_left_to_numpy(text: bytes) -> None:
     assert kernel.compiled(padded) is None
     with pytest.raises(Unhandled):
         kernel.reference(padded)
+
+
+BEGINNINGS: Final = (
+    *(b"node", b"op", b"size", b"device", b"int_val", b"tensor", b"unknown_rank", b"unknown_ranks"),
+    *(b"nod", b"x", b"_", b"a9", b"Z" * 15, b"Z" * 16, b"Z" * 17, b"Z" * 64, b"Z" * 65),
+    *(b"", b"9", b"9a", b"a-b", b"a.b", b"\xc3\xa9", b"a\0", b"node\0", b"a:", b"a {", b" a"),
+)
+ENDS: Final = (b" {", b": 1", b": ", b":", b" ", b"", b"{", b":1", b" : 1", b"  {", b" { {", b": {")
+
+
+@compiled
+@pytest.mark.parametrize("name", BEGINNINGS)
+@pytest.mark.parametrize("end", ENDS)
+def test_a_name_is_the_same_or_is_left_to_numpy(name: bytes, end: bytes) -> None:
+    line, kernel = b"  " + (name + end or b"x"), KERNELS["line_names"]
+    text = np.frombuffer(line + b"\n" + bytes(16), np.uint8)
+    arguments = text, np.array([2]), np.array([len(line)]), KNOWN_NAMES
+    assert kernel.compiled is not None
+    result = kernel.compiled(*arguments)
+    try:
+        expected = kernel.reference(*arguments)
+    except Unhandled:
+        assert result is None
+    else:
+        same(result, expected)
 
 
 SIZES = (0, 1, 7, 8, 9, 15, 16, 17, 1_023, 1_024)

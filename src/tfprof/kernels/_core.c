@@ -5,7 +5,7 @@
    leaves the input to the NumPy code: damaged messages, so that one place words all errors, and
    strings made to collide.
 
-       scan, lines    fields of protobuf messages and of their text, as columns
+       scan, lines, names                                    fields of protobuf messages and of text
        hashes, equal, first, put                             of many slices of a blob
        intern, find, order                                   of columns of strings
        walk, ends, parents                                   of graphs and trees
@@ -125,7 +125,7 @@ static int inside(Array start, Array length, int64_t size) {
 /* --- protobuf ---------------------------------------------------------------------------- */
 
 enum { VARINT = 0, FIXED64 = 1, DELIMITED = 2, FIXED32 = 5, FIELD_NUMBERS = 64 };
-enum { TEXT_LEVELS = 8 };
+enum { TEXT_LEVELS = 8, LONGEST_NAME = 64, KNOWN_NAME = 16 };
 
 /* One column of int64 that grows. */
 typedef struct {
@@ -271,6 +271,38 @@ KERNEL(lines, "b*B4N4N4N*") {
         depth += next[-1] == '{';
     }
     return depth ? LEFT_TO_NUMPY : rows;
+}
+
+static int is_letter(uint8_t byte) { return (uint8_t)((byte | 32) - 'a') < 26 || byte == '_'; }
+
+/* names(text, known, start, end, name, value): the number of each line's name and where its value
+   begins. `known` has 16 bytes for each name, zeros at their end; the first stands for all others. */
+KERNEL(names, "b*b*n*n2B2N2") {
+    const int64_t *start = NUMBERS_OF(arrays[2]), *end = NUMBERS_OF(arrays[3]);
+    const uint8_t *text = BYTES_OF(arrays[0]), *known = BYTES_OF(arrays[1]);
+    uint8_t *name = arrays[4].view.buf;
+    int64_t *value = arrays[5].view.buf, count = arrays[1].size / KNOWN_NAME;
+    for (Py_ssize_t row = 0; row < arrays[2].size; row++) {
+        if (start[row] < 0 || start[row] >= end[row] || end[row] > arrays[0].size) return LEFT_TO_NUMPY;
+        const uint8_t *at = text + start[row], *stop = text + end[row], *after = at;
+        int opens = stop[-1] == '{';
+        while (after < stop && (is_letter(*after) || (after > at && (uint8_t)(*after - '0') < 10))) after++;
+        int64_t size = after - at, number = 0;
+        if (!size || size > LONGEST_NAME || stop - after < 2 || *after != (opens ? ' ' : ':') ||
+            (opens ? stop - after > 2 : after[1] != ' '))
+            return LEFT_TO_NUMPY;
+        if (size <= KNOWN_NAME) {
+            uint64_t low = size < 8 ? tail_at(at, size) : word_at(at);
+            uint64_t high = size < 8 ? 0 : size < KNOWN_NAME ? tail_at(at + 8, size - 8) : word_at(at + 8);
+            for (number = 1; number < count; number++)
+                if (word_at(known + KNOWN_NAME * number) == low &&
+                    word_at(known + KNOWN_NAME * number + 8) == high)
+                    break;
+        }
+        name[row] = (uint8_t)(number < count ? number : 0);
+        value[row] = after + 2 - text;
+    }
+    return DONE;
 }
 
 /* --- slices of a blob -------------------------------------------------------------------- */
@@ -632,7 +664,7 @@ KERNEL(scaled, "n*b*B*N0N0") {
 
 #define METHOD(name) {#name, name, METH_VARARGS, NULL}
 static PyMethodDef methods[] = {
-    METHOD(scan), METHOD(lines), METHOD(hashes), METHOD(equal), METHOD(first), METHOD(put),
+    METHOD(scan), METHOD(lines), METHOD(names), METHOD(hashes), METHOD(equal), METHOD(first), METHOD(put),
     METHOD(intern), METHOD(find), METHOD(order), METHOD(walk), METHOD(scopes), METHOD(ends), METHOD(parents),
     METHOD(scaled),
     {NULL, NULL, 0, NULL},

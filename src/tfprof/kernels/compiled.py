@@ -23,7 +23,7 @@ _PADDING = 0xFF
 _SLASH, _NEWLINE = b"/\n"
 _FIELD_NUMBERS = 64
 _UNWANTED = 255
-_PART = 1 << 18  # bytes that are compared at a time
+_PART = 1 << 17  # bytes that are compared at a time
 _DIGITS, _TAIL = 16, 8  # bytes of a number as text, and behind it
 _whole = np.ascontiguousarray
 
@@ -44,13 +44,26 @@ def scan_fields(
     }
 
 
+def _count(text: U8, byte: int) -> int:
+    """How often *text* has this byte."""
+    parts = (text[at : at + _PART] for at in range(0, text.size, _PART))
+    return sum(int(np.count_nonzero(part == byte)) for part in parts)
+
+
 def field_lines(text: U8) -> tuple[U8, I64, I64, I64] | None:
     """(depth, parent, where the name begins, end) of each line that is a field."""
-    most = int(np.count_nonzero(text == _NEWLINE))
+    most = _count(text, _NEWLINE)
     parent, start, end = (np.empty(most, np.int64) for _ in range(3))
     depth = np.empty(most, np.uint8)
     rows = _core.lines(_whole(text), depth, parent, start, end)
     return None if rows is None else (depth[:rows], parent[:rows], start[:rows], end[:rows])
+
+
+def line_names(text: U8, start: I64, end: I64, known: bytes) -> tuple[U8, I64] | None:
+    """(the number of each line's name among the *known*, where its value begins)."""
+    name, value = np.empty(start.size, np.uint8), np.empty(start.size, np.int64)
+    fine = _core.names(_whole(text), known, _whole(start), _whole(end), name, value)
+    return None if fine is None else (name, value)
 
 
 def hashes(blob: U8, start: I64, length: I64, seed: np.uint64) -> U64 | None:
@@ -134,8 +147,7 @@ def visit_inputs(count: int, source: I64, start: I64, outermost: I64) -> tuple[I
 
 def scope_rows(blob: U8, start: I64, length: I64) -> tuple[I64, I64, I64, I64] | None:
     """The rows of the tree of name scopes, of names in drawing order."""
-    parts = (blob[at : at + _PART] for at in range(0, blob.size, _PART))
-    most = start.size + sum(int(np.count_nonzero(part == _SLASH)) for part in parts)
+    most = start.size + _count(blob, _SLASH)
     name, end, depth = (np.empty(most, np.int64) for _ in range(3))
     last = np.empty(start.size, np.int64)
     rows = _core.scopes(*map(_whole, (blob, start, length)), name, end, depth, last)

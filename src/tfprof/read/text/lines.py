@@ -37,6 +37,7 @@ NAMES = (
     b"dtype", b"int_val", b"func", b"library",
 )  # fmt: skip
 LONG_NAME = b"unknown_rank"  # the only one longer than eight bytes
+KNOWN_NAMES = b"".join(name.ljust(16, b"\0") for name in NAMES)  # for the compiled core
 # Frequent words, whose letters need no check either.
 _WORDS = (
     b"true", b"false", b"DT_FLOAT", b"DT_INT32", b"DT_INT64", b"DT_BOOL", b"DT_HALF", b"DT_UINT8",
@@ -49,6 +50,7 @@ LEVELS = 8  # the compiled core has the same number
 _NEWLINE, _SPACE, _QUOTE, _COLON, _BACKSLASH, _LEFT, _RIGHT, _MINUS = b'\n ":\\{}-'
 # Escapes are checked this many bytes at a time: a tensor's content may be one very long line.
 _WINDOW = 1 << 20
+_PART = 1 << 17  # bytes that are searched at a time
 # No name and no number is longer; a longer word is left to `any_layout`.
 _LONGEST = 64
 
@@ -91,11 +93,29 @@ def require(fine: Bool | np.bool_ | bool) -> None:  # noqa: FBT001
 
 def lines(block: U8) -> Lines:
     """The lines of *block*, whose last line may lack its newline; raises Unhandled."""
-    text = np.zeros(block.size + _PAD, np.uint8)
-    text[: block.size] = block
-    if block.size and block[-1] != _NEWLINE:
-        text[block.size] = _NEWLINE
-    return _fields(text, *field_lines(text))
+    lacks_end = block.size and block[-1] != _NEWLINE
+    written = b"".join((block.data, b"\n" if lacks_end else b"\0", bytes(_PAD - 1)))
+    text = np.frombuffer(written, np.uint8)
+    depth, parent, start, end = field_lines(text)
+    last = text[end - 1]
+    opens, strings = last == _LEFT, last == _QUOTE
+    name, value = line_names(text, start, end, KNOWN_NAMES)
+    escaped, escaped_quotes = np.zeros(end.size, np.bool_), np.empty(0, np.int64)
+    if b"\\" in written:
+        escaped, escaped_quotes = _escapes(text, end)
+    _check_quotes(text, value, end, np.flatnonzero(strings), escaped_quotes)
+    if not written.isascii():
+        # Other characters than ASCII are only in strings, as all else was checked; require UTF-8.
+        try:
+            written.decode()
+        except UnicodeDecodeError as problem:
+            raise Unhandled from problem
+    form = np.where(opens, np.uint8(OPEN), np.uint8(STRING))
+    number = np.zeros(form.size, np.int64)
+    others = np.flatnonzero(~(opens | strings))
+    form[others], number[others], long = _scalars(text, value[others], end[others])
+    token = (name << np.uint8(FORM_BITS)) | form
+    return Lines(text, depth, parent, token, value, end, number, others[long], escaped)
 
 
 @kernel
@@ -104,7 +124,7 @@ def field_lines(text: U8) -> tuple[U8, I64, I64, I64]:
 
     The parent is counted among the lines of its own depth; only LEVELS depths have one.
     """
-    end = np.flatnonzero(text == _NEWLINE)
+    end = _places(text, _NEWLINE)
     start = np.empty_like(end)
     start[:1], start[1:] = 0, end[:-1] + 1
     require(end > start)
@@ -125,33 +145,9 @@ def field_lines(text: U8) -> tuple[U8, I64, I64, I64]:
     return np.minimum(depth, 255).astype(np.uint8), parent, start, end
 
 
-def _fields(text: U8, depth: U8, parent: I64, start: I64, end: I64) -> Lines:
-    """The lines that are fields; *start* is where their names begin."""
-    last, written = text[end - 1], text.tobytes()
-    opens, strings = last == _LEFT, last == _QUOTE
-    name, value = _names(text, start, end, opens)
-    require(opens | (text[value - 1] == _SPACE))
-    escaped, escaped_quotes = np.zeros(end.size, np.bool_), np.empty(0, np.int64)
-    if b"\\" in written:
-        escaped, escaped_quotes = _escapes(text, end)
-    _check_quotes(text, value, end, np.flatnonzero(strings), escaped_quotes)
-    if not written.isascii():
-        # Other characters than ASCII are only in strings, as all else was checked; require UTF-8.
-        try:
-            written.decode()
-        except UnicodeDecodeError as problem:
-            raise Unhandled from problem
-    form = np.where(opens, np.uint8(OPEN), np.uint8(STRING))
-    number = np.zeros(form.size, np.int64)
-    others = np.flatnonzero(~(opens | strings))
-    form[others], number[others], long = _scalars(text, value[others], end[others])
-    token = (name << np.uint8(FORM_BITS)) | form
-    return Lines(text, depth, parent, token, value, end, number, others[long], escaped)
-
-
 def _check_quotes(text: U8, value: I64, end: I64, strings: I64, escaped: I64) -> None:
     """A string begins and ends with a quote; all other quotes must be *escaped*."""
-    quotes = np.flatnonzero(text == _QUOTE)
+    quotes = _places(text, _QUOTE)
     if escaped.size:
         plain = np.ones(text.size, np.bool_)
         plain[escaped] = False
@@ -159,6 +155,14 @@ def _check_quotes(text: U8, value: I64, end: I64, strings: I64, escaped: I64) ->
     require(quotes.size == 2 * strings.size)
     require(quotes[0::2] == value[strings])
     require(quotes[1::2] == end[strings] - 1)
+
+
+def _places(text: U8, byte: int) -> I64:
+    """Where *text* has this byte."""
+    # A temporary column as long as the text would be memory that the system has to map and clear.
+    parts = range(0, text.size, _PART)
+    pieces = [at + np.flatnonzero(text[at : at + _PART] == byte) for at in parts]
+    return np.concatenate(pieces) if pieces else np.empty(0, np.int64)
 
 
 def _words(text: U8) -> U64:
@@ -220,24 +224,26 @@ _SHORT_NAMES = _Table({n: i for i, n in enumerate(NAMES) if 0 < len(n) <= _WORD}
 _KNOWN_WORDS = _Table(dict.fromkeys(_WORDS, WORD))
 
 
-def _names(text: U8, start: I64, end: I64, opens: Bool) -> tuple[U8, I64]:
+@kernel
+def line_names(text: U8, start: I64, end: I64, known: bytes) -> tuple[U8, I64]:  # noqa: ARG001 - for the compiled core
     """(the number of each line's name, where its value begins: two bytes after the name)."""
+    opens = text[end - 1] == _LEFT
     word = _words(text)[start]
     # The name ends before the first space of an opening line, or the first colon of another one.
     # The lowest set bit of `ends` is in that byte; the bytes below it are the name.
     differs = word ^ np.where(opens, _SPACES, _COLONS)
     ends = (differs - _ONES) & ~differs & _HIGHS
     key = word & (((ends & (~ends + np.uint64(1))) >> np.uint64(7)) - np.uint64(1))
-    slot, known = _SHORT_NAMES.find(key)
+    slot, is_short = _SHORT_NAMES.find(key)
     name, value = _SHORT_NAMES.number[slot], start + (_SHORT_NAMES.length[slot] + 2)
-    others = np.flatnonzero(~known)
+    others = np.flatnonzero(~is_short)
     name[others], value[others] = _other_names(text, start[others], opens[others])
-    require((value == end) | ~opens)
+    require(np.where(opens, value == end, text[value - 1] == _SPACE))
     return name, value
 
 
 def _other_names(text: U8, start: I64, opens: Bool) -> tuple[U8, I64]:
-    """As `_names`, for names that are not in the table: any word is a name."""
+    """As `line_names`, for names that are not in the table: any word is a name."""
     require(_IS_LETTER[text[start]])
     stop, rows, length = start.copy(), np.arange(start.size), 0
     while rows.size and length < _LONGEST:
@@ -268,7 +274,7 @@ def _escapes(text: U8, end: I64) -> tuple[Bool, I64]:
         high = min(low + _WINDOW, text.size)
         while text[high - 1] == _BACKSLASH:
             high += 1
-        at = low + np.flatnonzero(text[low:high] == _BACKSLASH)
+        at = low + _places(text[low:high], _BACKSLASH)
         if at.size:
             require(at[-1] < end[-1])
             escaped[np.searchsorted(end, at)] = True
