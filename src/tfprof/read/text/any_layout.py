@@ -177,9 +177,10 @@ class _Reader:
         self._outer[-1].wire.append(piece)
         if inner.place and at <= inner.place[1]:
             known = self._blocks[inner.field].read
-            if len(known) < _MOST_BLOCKS:
-                start, end = inner.place
-                known[self._data[start:end]] = piece, at - start
+            if len(known) >= _MOST_BLOCKS:  # blocks that are alike are mostly near each other
+                known.clear()
+            start, end = inner.place
+            known[self._data[start:end]] = piece, at - start
         if inner.in_list:
             more, at = syntax.element_end(self._data, match.end(CLOSE))
             if more:
