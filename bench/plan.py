@@ -46,7 +46,7 @@ _PLANS = (
     (50_000, Plan(cold=Often(5, 3), load=Often(5, 3), warm=Often(9, 5), slow=Often(3, 1))),
     (_HUGE, Plan(cold=Often(5, 2), load=Often(3, 2), warm=Often(5, 2), slow=Often(2, 1))),
 )
-_LAST = Plan(cold=Often(3, 1), load=Often(3, 1), warm=Often(2, 1), slow=Often(1, 1), huge=True)
+_LAST = Plan(cold=Often(3, 1), load=Often(3, 1), warm=Often(5, 1), slow=Often(1, 1), huge=True)
 
 
 def plan(nodes: int, repeat: int = 0) -> Plan:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+_DEEP: Final = 64  # parts of a scope; deeper ones are not kept by their whole names
 _INVENTED: Final = re.compile(rb"(?:Stateful)?PartitionedCall(?:_\d+)?")
 
 
@@ -49,20 +50,43 @@ def scopes(profile: Profile, *, renamed: bool = True) -> Scopes:
         of_class(profile, "fusion")[regions.call],
     )
     kinds = map(Call, *(column.tolist() for column in columns))
-    calls = dict(zip(names.take(regions.call), kinds, strict=True))
-    lengths = frozenset(map(len, calls))
+    growing = _Growing(dict(zip(names.take(regions.call), kinds, strict=True)))
     # Each variable of a checkpoint is a scope of its own.
     written = names if is_checkpoint(profile) else names.around()
     number, first = written.intern()
-    tree = ScopeTree()
-    place = np.zeros(first.size, np.int64)
-    for at, text in enumerate(written.take(first)):
-        here = 0
-        for name in folded(text, calls, lengths):
-            here = tree.add(here, name)
-        place[at] = here
-    found = Scopes(tree.part, tree.parent, place[number])
+    place = np.array([growing.place(text) for text in written.take(first)], np.int64)
+    found = Scopes(growing.tree.part, growing.tree.parent, place[number])
     return with_keras_names(found, profile) if renamed else found
+
+
+class _Growing:
+    """The tree of scopes, and the place of each scope in it."""
+
+    def __init__(self, calls: Mapping[bytes, Call]) -> None:
+        self.tree = ScopeTree()
+        self._calls, self._lengths = calls, frozenset(map(len, calls))
+        self._known: dict[bytes, int | None] = {b"": 0}
+
+    def place(self, text: bytes) -> int:
+        """The place of a scope, which is added if it is new."""
+        is_plain = text.count(b"/") < _DEEP and not text.startswith(b"/")
+        here = self._outside_calls(text) if is_plain else None
+        if here is None:
+            here = 0
+            for part in folded(text, self._calls, self._lengths):
+                here = self.tree.add(here, part)
+        return here
+
+    def _outside_calls(self, text: bytes) -> int | None:
+        """The same below the scope around it; None if either is a call or below one."""
+        if text not in self._known:
+            above, _, part = text.rpartition(b"/")
+            here = self._outside_calls(above)
+            if here is not None:
+                is_layer = not _INVENTED.fullmatch(part)
+                here = self.tree.add(here, part) if is_layer else here
+            self._known[text] = None if text in self._calls else here
+        return self._known[text]
 
 
 def folded(scope: bytes, calls: Mapping[bytes, Call], lengths: frozenset[int]) -> list[bytes]:
