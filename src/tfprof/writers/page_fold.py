@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from tfprof.columns.strings import I64, Strings
-from tfprof.columns.unique import first_rows, marked, sum_by, unique, unique_inverse
+from tfprof.columns.unique import combined, first_rows, marked, sum_by, unique, unique_inverse
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Edges, Nodes, Profile
 
@@ -61,13 +61,7 @@ class Fold(NamedTuple):
 def fold(profile: Profile, drawings: Mapping[str, Drawing], most: int) -> Fold:
     """*profile* with at most *most* nodes, if scopes allow it; *drawings* show all nodes."""
     scope = drawings["scope"]
-    place, group, first = scope.owner, np.empty(0, np.int64), np.empty(0, np.int64)
-    ways = product(_kinds(profile, drawings), _places(scope.tree, scope.owner))
-    for alike, place in ways:
-        pairs = place * (int(alike.max(initial=0)) + 1) + alike
-        group, first = unique_inverse(pairs)[1], first_rows(pairs)[1]
-        if first.size <= most:
-            break
+    place, group, first = _groups(profile, drawings, most)
     order = np.argsort(first, kind="stable")  # in the order of the graph
     number = np.empty_like(order)
     number[order] = np.arange(order.size)
@@ -78,19 +72,47 @@ def fold(profile: Profile, drawings: Mapping[str, Drawing], most: int) -> Fold:
     return Fold(_folded(profile, names, group, first), group, first, count)
 
 
-def _places(tree: Tree, owner: I64) -> Iterator[I64]:
-    """For larger and larger scopes, the row that each node is folded into: its own or a scope."""
-    nodes = tree.totals(marked(owner[owner >= 0], len(tree)).astype(np.int64))
-    parent, is_leaf = tree.parent.copy(), tree.is_leaf
-    parent[0] = 0
-    for leaves in (False, True):  # those of a large scope stay, if possible
-        size = 2
-        while size < 2 * owner.size:
-            large = nodes > size
-            large[0] = True
-            top = tree.nearest_kept(large | large[parent])
-            yield np.where(is_leaf[top] & leaves & ~large[top], parent[top], top)[owner]
-            size *= 2
+def _groups(profile: Profile, drawings: Mapping[str, Drawing], most: int) -> tuple[I64, I64, I64]:
+    """(the row that each node is folded into, its group, the first node of each group).
+
+    The first way that leaves at most *most* groups, and of this the one with the most.
+    """
+    scopes = _Scopes(drawings["scope"].tree, drawings["scope"].owner)
+    for alike, leaves in product(_kinds(profile, drawings), (False, True)):
+        low, high = 1, int(scopes.owner.size).bit_length()  # exponents of sizes
+        chosen = scopes.groups(1 << high, alike, leaves=leaves)
+        while low < high and chosen[2].size <= most:  # larger scopes leave fewer groups
+            middle = (low + high) // 2
+            tried = scopes.groups(1 << middle, alike, leaves=leaves)
+            if tried[2].size <= most:
+                high, chosen = middle, tried
+            else:
+                low = middle + 1
+        if chosen[2].size <= most:
+            break
+    return chosen
+
+
+class _Scopes:
+    """Which scopes of a tree are small."""
+
+    def __init__(self, tree: Tree, owner: I64) -> None:
+        self.owner = owner
+        self._tree, self._is_leaf, self._parent = tree, tree.is_leaf, tree.parent.copy()
+        self._parent[0] = 0
+        self._nodes = tree.totals(marked(owner[owner >= 0], len(tree)).astype(np.int64))
+
+    def groups(self, size: int, alike: I64, *, leaves: bool) -> tuple[I64, I64, I64]:
+        """(the row that each node is folded into, its group, the first node of each group).
+
+        Scopes of up to *size* nodes are folded, and with *leaves* those of a large one.
+        """
+        large = self._nodes > size
+        large[0] = True
+        top = self._tree.nearest_kept(large | large[self._parent])
+        up = self._is_leaf[top] & leaves & ~large[top]
+        place = np.where(up, self._parent[top], top)[self.owner]
+        return place, *combined(place, alike)
 
 
 def _kinds(profile: Profile, drawings: Mapping[str, Drawing]) -> Iterator[I64]:
