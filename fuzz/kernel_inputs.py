@@ -18,7 +18,7 @@ import numpy as np
 import tfprof
 from tfprof.columns.strings import FIRST_SEED, I64, U8, Strings
 from tfprof.kernels.table import KERNELS
-from tfprof.read.text.lines import KNOWN_NAMES, NAMES
+from tfprof.read.text.lines import NAMES
 from tfprof.wire.decode import BYTES, FIXED32, FIXED64, VARINT, WireError, scan, whole
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def _named_lines(it: Material) -> tuple[Any, ...]:
     end = np.cumsum(length + 1) - 1
     start = end - np.array([len(line.lstrip()) for line in lines], np.int64)
     text = np.frombuffer(b"".join(line + b"\n" for line in lines) + bytes(16), np.uint8)
-    return text, start, end, KNOWN_NAMES
+    return text, start, end, NAMES
 
 
 def _amounts(it: Material) -> tuple[Any, ...]:

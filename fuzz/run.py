@@ -66,13 +66,13 @@ class Result(NamedTuple):
     coverage: int
     seconds: float
     findings: tuple[Path, ...]
-    is_whole: bool  # every input that was asked for was made and given to the target
+    ran_to_the_end: bool  # every input that was asked for was made and given to the target
     said: str  # all that libFuzzer said
 
     @property
     def is_clean(self) -> bool:
         """Whether all inputs were tried and nothing was found."""
-        return self.is_whole and not self.findings
+        return self.ran_to_the_end and not self.findings
 
 
 def fuzz(target: Target, runs: int, seed: int, findings: Path, kept: Path | None = None) -> Result:
@@ -204,7 +204,7 @@ def main() -> int:
 
 
 def _told(result: Result) -> str:
-    stopped = "" if result.is_whole or result.findings else ", but it stopped before the end"
+    stopped = "" if result.ran_to_the_end or result.findings else ", but it stopped before the end"
     return (
         f"{result.target:<16} {result.executions:>10,} executions {result.coverage:>6,} places "
         f"{result.seconds:>7.0f} s   {len(result.findings) or 'no'} findings{stopped}"

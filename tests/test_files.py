@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import errno
 import gzip
-import os
 import pickle
 import random
-import time
 import tracemalloc
 import zlib
-from contextlib import suppress
 from copy import copy
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 import tfprof
 from profiles import PROFILES, SAMPLE, content
-from tfprof.errors import InputError, OutputError
+from tfprof.errors import InputError
 from tfprof.foundation.progress_events import Stage, announce, listening
 from tfprof.io.find_inputs import detect_file
 from tfprof.io.gunzip import GzipError, unpacked
@@ -33,6 +27,7 @@ from tfprof.tables.limits import raised_limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 TEXT: Final = random.Random(1).randbytes(300_000) + bytes(100_000)  # noqa: S311 - any bytes will do
 HALF: Final = len(TEXT) // 2
@@ -218,39 +213,6 @@ def test_writing_is_told_in_bytes(tmp_path: Path) -> None:
     assert path.read_bytes() == b"x" * 8
     assert said == [f"writing {path}"] * 2
     assert [stage.done for stage in said if isinstance(stage, Stage)] == [3, 8]
-
-
-def held(name: str) -> list[str]:
-    """Files of this name that are open here, removed ones too."""
-    links = []
-    for link in Path("/proc/self/fd").iterdir():
-        with suppress(FileNotFoundError):
-            links.append(str(link.readlink()))
-    return [link for link in links if name in link]
-
-
-@pytest.mark.skipif(not hasattr(os, "O_PATH"), reason="no descriptors without access")
-@pytest.mark.parametrize("threads", ["threads", "no more threads"])
-def test_the_old_file_is_let_go(
-    threads: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if threads != "threads":
-        monkeypatch.setattr(
-            "tfprof.io.write_files.start_new_thread", Mock(side_effect=RuntimeError)
-        )
-    path = tmp_path / f"old-{os.getpid()}"
-    for text in (b"first", b"second", b"third"):
-        write_file(str(path), [text])
-        assert path.read_bytes() == text
-    with monkeypatch.context() as patch:
-        patch.setattr("os.replace", Mock(side_effect=OSError(errno.EIO, "broken")))
-        with pytest.raises(OutputError, match="cannot be written: broken"):
-            write_file(str(path), [b"fourth"])
-    until = time.monotonic() + 30
-    while held(path.name) and time.monotonic() < until:
-        time.sleep(0.01)
-    assert held(path.name) == []
-    assert path.read_bytes() == b"third"
 
 
 def test_pieces_are_told_as_they_are_taken() -> None:

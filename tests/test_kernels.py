@@ -27,7 +27,7 @@ from sampling import amount, rng, sampled, seed
 from tfprof.columns.strings import Strings
 from tfprof.kernels.core import CORE
 from tfprof.kernels.table import KERNELS
-from tfprof.read.text.lines import KNOWN_NAMES
+from tfprof.read.text.lines import NAMES
 from tfprof.read.text.syntax import Unhandled
 from tfprof.wire.decode import BYTES, FIXED32, FIXED64, VARINT, WireError, whole
 
@@ -162,7 +162,7 @@ ENDS: Final = (b" {", b": 1", b": ", b":", b" ", b"", b"{", b":1", b" : 1", b"  
 def test_a_name_is_the_same_or_is_left_to_numpy(name: bytes, end: bytes) -> None:
     line, kernel = b"  " + (name + end or b"x"), KERNELS["line_names"]
     text = np.frombuffer(line + b"\n" + bytes(16), np.uint8)
-    arguments = text, np.array([2]), np.array([len(line)]), KNOWN_NAMES
+    arguments = text, np.array([2]), np.array([len(line)]), NAMES
     assert kernel.compiled is not None
     result = kernel.compiled(*arguments)
     try:

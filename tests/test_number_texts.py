@@ -65,6 +65,12 @@ def test_halves_of_large_numbers_are_rounded_as_their_doubles(
     assert texts == [b"%.2f%s" % (number / scale, name) for number in halves.tolist()]
 
 
+def test_numbers_of_all_kinds_in_one_column() -> None:
+    numbers = [5, -7, 10**15, 1500, -(10**17), 10**15 - 1, 0]
+    texts = number_texts(np.array(numbers), units.count, b";").tolist()
+    assert texts == [f"{units.count(number)};".encode() for number in numbers]
+
+
 def test_fractions_and_nothing() -> None:
     assert number_texts(np.array([0.25, 12.0, 1500.0]), units.micros).tolist() == [
         b"0.25us", b"12us", b"1.50ms",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from random import Random
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from sampling import numbers
 from tfprof.results.summary_numbers import (
     exact_formula,
     plain_formula,
@@ -14,7 +16,8 @@ from tfprof.results.summary_numbers import (
     short_formula,
 )
 from tfprof.summary.formula import Formula, formulas
-from tfprof.summary.scopes import Call, folded
+from tfprof.summary.keras_names import ScopeTree
+from tfprof.summary.scopes import Call, ScopePlaces, folded
 from tfprof.writers.table_text import shortened
 
 if TYPE_CHECKING:
@@ -29,7 +32,10 @@ CALLS: Final[Mapping[bytes, Call]] = {
     b"net/dense/PartitionedCall_3": Call(has_bodies=False),
     b"outer/f": Call(has_bodies=False),
     b"outer/f/while": Call(has_bodies=True),
+    b"model/call.1": Call(has_bodies=False, is_invented=True),
+    b"model/PartitionedCall": Call(has_bodies=False, is_invented=True),
 }
+PARTS: Final = (b"a", b"b", b"", b"PartitionedCall", b"while", b"body")
 
 
 @pytest.mark.parametrize(
@@ -46,6 +52,8 @@ CALLS: Final[Mapping[bytes, Call]] = {
         ("net/dense/PartitionedCall_3/net/dense", ["net", "dense"]),
         ("net/dense/PartitionedCall_3/inner", ["net", "dense", "inner"]),
         ("outer/f/while/cond/while/x", ["outer", "f", "while", "x"]),
+        ("model/call.1/x", ["model", "x"]),
+        ("model/PartitionedCall/x", ["model", "x"]),
         ("net/body/then", ["net", "body", "then"]),  # no calls: these are names people gave
     ],
 )
@@ -53,6 +61,24 @@ def test_calls_of_functions_are_folded(scope: str, expected: list[str]) -> None:
     assert folded(scope.encode(), CALLS, frozenset(map(len, CALLS))) == [
         part.encode() for part in expected
     ]
+
+
+@pytest.mark.parametrize("number", numbers(3_000, 300))
+def test_each_scope_is_where_its_parts_lead_from_the_root(number: int) -> None:
+    random = Random(number)  # noqa: S311 - repeatable, not secret
+    lengths = [*range(7), 15, 16, 17, 18]
+    names = [b"/".join(random.choices(PARTS, k=random.choice(lengths))) for _ in range(5)]
+    calls = {}
+    for name in random.sample(names, 2):
+        call = b"/".join(name.split(b"/")[: random.randint(1, 8)])
+        calls[call] = Call(*(random.random() < 0.4 for _ in Call._fields))
+    tree, places = ScopeTree(), ScopePlaces(calls)
+    for name in names:
+        here = 0
+        for part in folded(name, calls, frozenset(map(len, calls))):
+            here = tree.add(here, part)
+        assert places.place(name) == here
+    assert (places.tree.part, places.tree.parent) == (tree.part, tree.parent)
 
 
 def test_long_names_lack_their_middle() -> None:

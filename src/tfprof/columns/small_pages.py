@@ -1,4 +1,4 @@
-"""Memory of columns while files are read: ordinary pages, and those that were freed again.
+"""Memory of columns while files are read: ordinary pages, and memory kept for reuse.
 
 NumPy asks for huge pages. A virtual machine gives free memory back to its host in huge pages, so
 each is fetched from the host again: that takes longer than reading the file.

@@ -5,8 +5,7 @@
               process, even if killed
 
 On a system without unnamed files, the new file has its name from the start; then a killed process
-leaves it behind. What the old file takes on the disk is freed aside, as that can last longer than
-all else. A pipe or a device is written to directly. Code that ends the process without an
+leaves it behind. A pipe or a device is written to directly. Code that ends the process without an
 exception calls `remove_unfinished` first. Progress counts the bytes written.
 """
 
@@ -19,7 +18,6 @@ import errno
 import os
 import stat
 import time
-from _thread import start_new_thread
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -180,31 +178,11 @@ def _replace(
                 os.link(f"/proc/self/fd/{handle}", beside, src_dir_fd=handle)
         if wanted is not None:
             os.chmod(beside, mode)  # also the bits that the umask removes
-        _move(beside, target)
+        os.replace(beside, target)
     finally:
         with suppress(OSError):
             os.unlink(beside)
         _unfinished.discard(beside)
-
-
-def _move(path: str, target: str) -> None:
-    """Move a file over *target*; while that is held, what it takes on the disk is not freed."""
-    held = None
-    if hasattr(os, "O_PATH"):  # needs no permission, and reads nothing
-        with suppress(OSError):
-            held = os.open(target, os.O_PATH)
-    try:
-        os.replace(path, target)
-    finally:
-        if held is not None:
-            _close_aside(held)
-
-
-def _close_aside(handle: int) -> None:
-    try:
-        start_new_thread(os.close, (handle,))
-    except RuntimeError:  # no more threads
-        os.close(handle)
 
 
 def _new_file(path: str, mode: int) -> tuple[int, bool]:

@@ -8,7 +8,7 @@
        scan, lines, names                                    fields of protobuf messages and of text
        hashes, equal, first, put                             of many slices of a blob
        intern, find, order                                   of columns of strings
-       walk, ends, parents                                   of graphs and trees
+       walk, scopes, ends, parents                           of graphs and trees
        scaled                                                numbers as text
 */
 
@@ -276,7 +276,7 @@ KERNEL(lines, "b*B4N4N4N*") {
 static int is_letter(uint8_t byte) { return (uint8_t)((byte | 32) - 'a') < 26 || byte == '_'; }
 
 /* names(text, known, start, end, name, value): the number of each line's name and where its value
-   begins. `known` has 16 bytes for each name, zeros at their end; the first stands for all others. */
+   begins. `known` has 16 bytes for each name, filled with zeros; name 0 means any other name. */
 KERNEL(names, "b*b*n*n2B2N2") {
     const int64_t *start = NUMBERS_OF(arrays[2]), *end = NUMBERS_OF(arrays[3]);
     const uint8_t *text = BYTES_OF(arrays[0]), *known = BYTES_OF(arrays[1]);
@@ -618,7 +618,7 @@ enum { DIGITS = 16, TAIL = 8, MOST_UNITS = 6, THOUSAND = 1000, HUNDREDTHS = 100 
 #define TOO_LARGE 1000000000000000 /* doubles have all its digits */
 
 /* Whether the double nearest to number / scale, which is halfway between hundredths, is above that.
-   All steps are exact: a double above 1 is a whole number and some 2^-52. */
+   All steps are exact: a double above 1 is a multiple of 2^-52. */
 static int rounds_up(int64_t number, int64_t scale, int64_t below) {
     volatile double quotient = (double)number / (double)scale; /* no wider than a double */
     int64_t whole = (int64_t)quotient, half = 2 * below + 1 - 2 * HUNDREDTHS * whole;

@@ -24,6 +24,7 @@ _SLASH, _NEWLINE = b"/\n"
 _FIELD_NUMBERS = 64
 _UNWANTED = 255
 _PART = 1 << 17  # bytes that are compared at a time
+_KNOWN_NAME = 16  # bytes
 _DIGITS, _TAIL = 16, 8  # bytes of a number as text, and behind it
 _whole = np.ascontiguousarray
 
@@ -59,11 +60,14 @@ def field_lines(text: U8) -> tuple[U8, I64, I64, I64] | None:
     return None if rows is None else (depth[:rows], parent[:rows], start[:rows], end[:rows])
 
 
-def line_names(text: U8, start: I64, end: I64, known: bytes) -> tuple[U8, I64] | None:
+def line_names(text: U8, start: I64, end: I64, known: Sequence[bytes]) -> tuple[U8, I64] | None:
     """(the number of each line's name among the *known*, where its value begins)."""
+    if max(map(len, known)) > _KNOWN_NAME:
+        return None
+    names = b"".join(name.ljust(_KNOWN_NAME, b"\0") for name in known)
     name, value = np.empty(start.size, np.uint8), np.empty(start.size, np.int64)
-    fine = _core.names(_whole(text), known, _whole(start), _whole(end), name, value)
-    return None if fine is None else (name, value)
+    done = _core.names(_whole(text), names, _whole(start), _whole(end), name, value)
+    return None if done is None else (name, value)
 
 
 def hashes(blob: U8, start: I64, length: I64, seed: np.uint64) -> U64 | None:

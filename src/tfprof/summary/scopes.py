@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-_DEEP: Final = 64  # parts of a scope; deeper ones are not kept by their whole names
+_DEEP: Final = 16  # parts of a scope; the names above a deeper one would take much memory
 _INVENTED: Final = re.compile(rb"(?:Stateful)?PartitionedCall(?:_\d+)?")
 
 
@@ -50,16 +50,16 @@ def scopes(profile: Profile, *, renamed: bool = True) -> Scopes:
         of_class(profile, "fusion")[regions.call],
     )
     kinds = map(Call, *(column.tolist() for column in columns))
-    growing = _Growing(dict(zip(names.take(regions.call), kinds, strict=True)))
+    places = ScopePlaces(dict(zip(names.take(regions.call), kinds, strict=True)))
     # Each variable of a checkpoint is a scope of its own.
     written = names if is_checkpoint(profile) else names.around()
     number, first = written.intern()
-    place = np.array([growing.place(text) for text in written.take(first)], np.int64)
-    found = Scopes(growing.tree.part, growing.tree.parent, place[number])
+    place = np.array([places.place(text) for text in written.take(first)], np.int64)
+    found = Scopes(places.tree.part, places.tree.parent, place[number])
     return with_keras_names(found, profile) if renamed else found
 
 
-class _Growing:
+class ScopePlaces:
     """The tree of scopes, and the place of each scope in it."""
 
     def __init__(self, calls: Mapping[bytes, Call]) -> None:
@@ -78,14 +78,15 @@ class _Growing:
         return here
 
     def _outside_calls(self, text: bytes) -> int | None:
-        """The same below the scope around it; None if either is a call or below one."""
+        """The place of a scope that is no call and in none, else None; adds the scopes above it."""
         if text not in self._known:
             above, _, part = text.rpartition(b"/")
             here = self._outside_calls(above)
-            if here is not None:
-                is_layer = not _INVENTED.fullmatch(part)
-                here = self.tree.add(here, part) if is_layer else here
-            self._known[text] = None if text in self._calls else here
+            if text in self._calls:
+                here = None
+            elif here is not None and not _INVENTED.fullmatch(part):
+                here = self.tree.add(here, part)
+            self._known[text] = here
         return self._known[text]
 
 
@@ -100,14 +101,15 @@ def folded(scope: bytes, calls: Mapping[bytes, Call], lengths: frozenset[int]) -
     path: list[bytes] = []
     at = until = 0
     while at < len(parts):
-        if not _INVENTED.fullmatch(parts[at]):
+        is_layer = not _INVENTED.fullmatch(parts[at])
+        if is_layer:
             path.append(parts[at])
         until += len(parts[at]) + (at > 0)
         at += 1
         if until not in lengths or scope[:until] not in calls:
             continue
         call = calls[scope[:until]]
-        if call.is_invented:
+        if call.is_invented and is_layer:
             path.pop()
         if call.is_fusion:
             break

@@ -2,8 +2,7 @@
 
 Numbers of one unit have texts of one layout: digits, perhaps two decimals, and an end that is the
 same for all. Hundredths are rounded as C rounds a double: 1005 / 1000 is a little less than 1.005,
-so it is "1.00". Columns with negative numbers, huge ones or fractions go through `units` one by
-one.
+so it is "1.00". Negative numbers, huge ones and fractions go through `units` one by one.
 """
 
 from __future__ import annotations
@@ -38,9 +37,17 @@ def number_texts(column: I64, unit: Format, end: bytes = b"") -> Strings:
     if column.size and (column == column[0]).all():  # the same in all rows, mostly 0
         same = _one_by_one(column[:1], unit, end)
         return same.take(np.zeros(column.size, np.int64))
-    if column.dtype != np.int64 or column.min(initial=0) < 0 or column.max(initial=0) >= _MOST:
+    if column.dtype != np.int64:
         return _one_by_one(column, unit, end)
-    return Strings(*scaled_texts(column, [name.encode() + end for name in SCALES[unit]]))
+    tails = [name.encode() + end for name in SCALES[unit]]
+    if column.min(initial=0) >= 0 and column.max(initial=0) < _MOST:
+        return Strings(*scaled_texts(column, tails))
+    is_other = (column < 0) | (column >= _MOST)
+    others = _one_by_one(column[is_other], unit, end)
+    texts = Strings(*scaled_texts(np.where(is_other, 0, column), tails))
+    place = np.arange(column.size)
+    place[is_other] = column.size + np.arange(len(others))
+    return Strings.concat([texts, others]).take(place)
 
 
 def _one_by_one(column: I64, unit: Format, end: bytes) -> Strings:

@@ -75,7 +75,7 @@ def fold(profile: Profile, drawings: Mapping[str, Drawing], most: int) -> Fold:
 def _groups(profile: Profile, drawings: Mapping[str, Drawing], most: int) -> tuple[I64, I64, I64]:
     """(the row that each node is folded into, its group, the first node of each group).
 
-    The first way that leaves at most *most* groups, and of this the one with the most.
+    The first kind of folding that leaves at most *most* groups, with the smallest size of scopes.
     """
     scopes = _Scopes(drawings["scope"].tree, drawings["scope"].owner)
     for alike, leaves in product(_kinds(profile, drawings), (False, True)):
@@ -94,7 +94,7 @@ def _groups(profile: Profile, drawings: Mapping[str, Drawing], most: int) -> tup
 
 
 class _Scopes:
-    """Which scopes of a tree are small."""
+    """Folds nodes by the size of their scopes."""
 
     def __init__(self, tree: Tree, owner: I64) -> None:
         self.owner = owner

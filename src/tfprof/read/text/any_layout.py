@@ -177,7 +177,7 @@ class _Reader:
         self._outer[-1].wire.append(piece)
         if inner.place and at <= inner.place[1]:
             known = self._blocks[inner.field].read
-            if len(known) >= _MOST_BLOCKS:  # blocks that are alike are mostly near each other
+            if len(known) >= _MOST_BLOCKS:  # start over: equal blocks are mostly close together
                 known.clear()
             start, end = inner.place
             known[self._data[start:end]] = piece, at - start

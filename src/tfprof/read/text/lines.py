@@ -22,7 +22,7 @@ from tfprof.kernels.table import kernel
 from tfprof.read.text.syntax import Unhandled
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from tfprof.columns.strings import I64, U8, U64, Bool
 
@@ -37,7 +37,6 @@ NAMES = (
     b"dtype", b"int_val", b"func", b"library",
 )  # fmt: skip
 LONG_NAME = b"unknown_rank"  # the only one longer than eight bytes
-KNOWN_NAMES = b"".join(name.ljust(16, b"\0") for name in NAMES)  # for the compiled core
 # Frequent words, whose letters need no check either.
 _WORDS = (
     b"true", b"false", b"DT_FLOAT", b"DT_INT32", b"DT_INT64", b"DT_BOOL", b"DT_HALF", b"DT_UINT8",
@@ -99,7 +98,7 @@ def lines(block: U8) -> Lines:
     depth, parent, start, end = field_lines(text)
     last = text[end - 1]
     opens, strings = last == _LEFT, last == _QUOTE
-    name, value = line_names(text, start, end, KNOWN_NAMES)
+    name, value = line_names(text, start, end, NAMES)
     escaped, escaped_quotes = np.zeros(end.size, np.bool_), np.empty(0, np.int64)
     if b"\\" in written:
         escaped, escaped_quotes = _escapes(text, end)
@@ -225,7 +224,12 @@ _KNOWN_WORDS = _Table(dict.fromkeys(_WORDS, WORD))
 
 
 @kernel
-def line_names(text: U8, start: I64, end: I64, known: bytes) -> tuple[U8, I64]:  # noqa: ARG001 - for the compiled core
+def line_names(
+    text: U8,
+    start: I64,
+    end: I64,
+    known: Sequence[bytes],  # noqa: ARG001 - always NAMES, of which the tables here are made
+) -> tuple[U8, I64]:
     """(the number of each line's name, where its value begins: two bytes after the name)."""
     opens = text[end - 1] == _LEFT
     word = _words(text)[start]
