@@ -366,7 +366,7 @@ def test_tasks_hold_files_by_number_and_size() -> None:
     many = [file_of(f"w{worker}", step) for worker in range(64) for step in range(3)]
     assert [len(task.files) for task in make_tasks(many, {})] == [3] * 64
     more = [file_of(f"w{worker}", step) for worker in range(100) for step in range(64)]
-    assert [len(task.files) for task in make_tasks(more, {})] == [64] * 100
+    assert [len(task.files) for task in make_tasks(more, {})] == [32] * 200
     large = [file_of("w", step, size=100 << 20) for step in range(128)]
     assert [len(task.files) for task in make_tasks(large, {})] == [2] * 64
 

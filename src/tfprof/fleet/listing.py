@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
+import sys
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -206,7 +207,13 @@ def _file(root: str, name: str, *, is_named: bool = False) -> Listed:
     identity, size = version_of(path)
     below = os.path.relpath(path, root).replace(os.sep, "/").split("/")
     top = os.path.basename(root) or "root"  # noqa: PTH119 - of a text
-    return Listed(InputPath(path, plain(name), identity, size), root, (top, *below), is_named)
+    place = InputPath(path, plain(name), identity, size)
+    return Listed(place, sys.intern(root), _shared([top, *below]), is_named)
+
+
+def _shared(names: Iterable[str]) -> tuple[str, ...]:
+    """These names; equal ones of all files are one object."""
+    return tuple(map(sys.intern, names))
 
 
 def version_of(path: str) -> tuple[str, int]:
@@ -252,6 +259,7 @@ def _at_url(url: str, target: str) -> Iterator[Listed | Skip]:
     if is_url(target):
         others, own = core.url_to_fs(target)
         fleets += [f"{own.rstrip('/')}/"] if type(others) is type(files) else []
+    whole_root = files.unstrip_protocol(root)
     for path, entry in entries.items():
         below = path.removeprefix(root).strip("/").split("/")
         if any(name.startswith(".") for name in below) or path.startswith(tuple(fleets)):
@@ -260,6 +268,4 @@ def _at_url(url: str, target: str) -> Iterator[Listed | Skip]:
         version = next((str(entry[name]) for name in _VERSIONS if entry.get(name)), "")
         full = files.unstrip_protocol(path)
         place = InputPath(full, full, f"{size}-{version}", size)
-        yield Listed(
-            place, files.unstrip_protocol(root), (root.rpartition("/")[2] or url, *below), is_named
-        )
+        yield Listed(place, whole_root, _shared([root.rpartition("/")[2] or url, *below]), is_named)

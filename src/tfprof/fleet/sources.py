@@ -92,20 +92,21 @@ def find_files(
         reason = f"no file{place} is a run in {first_few(list(sources), _MOST_NAMED)}"
         raise InputError(skipped[0].reason if skipped else f"{reason}; expected {_RUNS}")
     if pattern is None or not pattern.has_worker:
-        pairs = [(run, Nameless.of(found[run.path], run.worker)) for run in runs]
-        name = named([(owner, run.there, run.step) for run, owner in pairs], known)
-        runs = [replace(run, worker=name[owner]) for run, owner in pairs]
+        owners = [Nameless.of(found[run.path], run.worker) for run in runs]
+        name = named(((o, r.there, r.step) for o, r in zip(owners, runs, strict=True)), known)
+        for number, owner in enumerate(owners):
+            runs[number] = replace(runs[number], worker=name[owner])
     notes: list[str] = []
     models = [_Models(row, files, formats, notes) for row in (GRAPH, OP_LOG)]
     given = model or ModelFiles()
-    aside = lru_cache(None)(_aside)
+    aside, shared = lru_cache(None)(_aside), lru_cache(None)(ModelFiles)
     for number, run in enumerate(runs):
         file = found[run.path]
         graph, op_log = (
             each.nearest(file) or of_all or each.above(file)
             for each, of_all in zip(models, (given.graph, given.op_log), strict=True)
         )
-        runs[number] = replace(run, model=ModelFiles(graph, op_log, aside(graph) if graph else ()))
+        runs[number] = replace(run, model=shared(graph, op_log, aside(graph) if graph else ()))
     names = {run.name for run in runs}
     others = [
         file.input.name

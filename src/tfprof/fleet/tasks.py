@@ -19,7 +19,7 @@ from tfprof.foundation.natural_order import natural
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-_MOST_FILES: Final = 64  # of a task; a task's rows are in memory at once
+_MOST_FILES: Final = 32  # of a task; a task's rows are in memory at once
 _MOST_BYTES: Final = 256 << 20  # of its files, likewise; packed ones count more
 _UNPACKED: Final = 8
 _FEWEST_TASKS: Final = 64  # so that all processes have work
