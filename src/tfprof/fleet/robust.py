@@ -101,8 +101,9 @@ def median(numbers: F64, axis: int) -> F64:
 
 def spread(numbers: F64, axis: int = 0) -> F64:
     """The deviation of *numbers* along *axis*, by their median distance from their median."""
-    centre = np.expand_dims(median(numbers, axis), axis)
-    return _DEVIATION * median(np.abs(numbers - centre), axis)
+    apart = numbers - np.expand_dims(median(numbers, axis), axis)
+    np.abs(apart, out=apart)
+    return _DEVIATION * median(apart, axis)
 
 
 def spread_of_steps(numbers: F64, axis: int = 0) -> F64:

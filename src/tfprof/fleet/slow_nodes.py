@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tfprof.fleet.stragglers import Compared, Flags, Ints, Key
     from tfprof.fleet.worker_sums import StepTimes
 
-_MOST_CELLS: Final = 2_000_000  # workers × nodes
+_MOST_CELLS: Final = 1_000_000  # workers × nodes; each takes about 100 bytes
 _LEAST_WORKERS: Final = 16
 _EXPLAINED: Final = 5  # stragglers of a large fleet
 _MOST_NODES: Final = 2
@@ -47,8 +47,9 @@ def with_slow_nodes(
         if at.size < 2:  # noqa: PLR2004 - nobody to compare with
             result.append(group)
             continue
-        micros = sums.micros[at]
-        flags = slow_operations(micros, sums.spread[at], part.micros[at], sums.keys)
+        rows = slice(None) if at.size == looked_at.size else at  # all: no copies
+        micros = sums.micros[rows]
+        flags = slow_operations(micros, sums.spread[rows], part.micros[rows], sums.keys)
         found = _explained(group, looked_at[at], micros, flags, sums.keys, times)
         result.append(group._replace(stragglers=found))
     return result

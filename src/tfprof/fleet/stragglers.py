@@ -200,16 +200,20 @@ def slow_operations(micros: F64, spreads: F64, times: F64, keys: Sequence[Key]) 
         return np.zeros(micros.shape, np.bool_)
     usual = usual_of(micros)
     runs = (usual > 0) & np.array([not WAITS.fullmatch(key.op) for key in keys], np.bool_)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(np.where(runs, micros / usual, 1.0))
-        noise = np.where(micros > 0, spreads / micros, 0.0)
-    logs = np.maximum(logs, -1.0)  # a worker may take no time at all
-    between = spread(logs)
+    # These arrays may be most of the memory: few are there at a time.
+    noise = np.divide(spreads, micros, out=np.zeros_like(micros), where=micros > 0)
     noise = np.median(noise, axis=0) if several else noise.max(axis=0)
+    logs = np.divide(
+        micros, usual, out=np.ones_like(micros), where=np.broadcast_to(runs, micros.shape)
+    )
+    with np.errstate(divide="ignore"):
+        np.log(logs, out=logs)
+    np.maximum(logs, -1.0, out=logs)  # a worker may take no time at all
+    between = spread(logs)
     noise = between if one_step else noise
     if runs.any():  # that of one key alone is a guess from few steps
         noise = np.maximum(noise, np.median(noise[runs]))
-    needed = noise_needed(noise, counts, logs[:, runs].size, np.maximum(logs, 0.0))
+    needed = noise_needed(noise, counts, len(logs) * int(runs.sum()), np.maximum(logs, 0.0))
     if several:
         needed = np.maximum(needed, _of_peers(len(micros), between, one_step))
     # Operations may run at once, and a step may have gaps: of both the longer counts.

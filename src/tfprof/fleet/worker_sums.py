@@ -187,7 +187,8 @@ class _Adder:
         keys = list(self._keys)
         shape = len(self._row), len(keys)
         columns = np.zeros((3, *shape))
-        for worker, medians in self._medians.items():
+        while self._medians:  # their memory goes as the columns fill
+            worker, medians = self._medians.popitem()
             for column, values in zip(columns, medians, strict=True):
                 column[worker, : values.size] = values
         causes = {at: unusual.causes(keys) for at, unusual in self._unusual.items()}
