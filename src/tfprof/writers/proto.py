@@ -132,7 +132,8 @@ class _Rows:
     def fields(self, rows: slice) -> tuple[Strings, ...]:
         """The fields of each row but the graph nodes of a group."""
         answer, is_group = self._answer, self._answer.view.groups
-        columns = numbers({number: column[rows] for number, column in self._numbers.items()})
+        counted = answer.counted_row[rows]
+        columns = numbers({number: column[counted] for number, column in self._numbers.items()})
         name = _text(self._label.take(rows), repaired=self._repaired)
         named = field(_GROUP_NAME if is_group else _NODE_NAME, name, empty=False)
         if is_group:
@@ -150,13 +151,13 @@ class _Rows:
 
     @cached_property
     def _numbers(self) -> dict[int, I64]:
-        answer = self._answer
-        columns = {}
-        for metric, (own, total) in (_GROUP if answer.view.groups else _NODE).items():
-            columns[own] = answer.own(metric)
-            columns[total] = answer.total(metric)
-        if not answer.view.groups:
-            columns[_NODE_DEFINED] = answer.total(DEFINED)
+        """The metrics of all counted rows, by field: columns that are there anyway."""
+        counted, groups, columns = self._answer.counted, self._answer.view.groups, {}
+        for metric, (own, total) in (_GROUP if groups else _NODE).items():
+            columns[own] = counted.own(metric)
+            columns[total] = counted.total(metric)
+        if not groups:
+            columns[_NODE_DEFINED] = counted.total(DEFINED)
         return columns
 
     def _tensors(self, rows: slice) -> Strings:
