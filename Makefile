@@ -1,5 +1,5 @@
 # `make demo` shows tfprof at work, `make test` checks a change in minutes, `make test-all` checks
-# everything. Each makes the environment it needs from the project's own files.
+# everything, for releases. Each makes the environment it needs from the project's own files.
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -7,12 +7,16 @@ BIN := $(VENV)/bin
 WORKERS ?= auto
 RUNS ?= 200000
 # Node from PyPI runs ESLint and TypeScript from npm.
-NODE = $(BIN)/python tests/tools/node.py
+NODE = $(BIN)/python tests/support/tools/node.py
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 # Tests start Python many times; without bytecode, each start compiles tfprof anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all lint types bench growth fuzz fuzz-kernels schema clean
+# What `make test` leaves out, in as many parts; CI tries the one that the commit chooses.
+SLICES := 1 2 3 4 5 6 7 8
+SLICE ?= commit
+
+.PHONY: demo test test-slice test-all lint types bench growth fuzz fuzz-kernels schema clean
 
 # --- for users ---------------------------------------------------------------------------------
 
@@ -26,11 +30,14 @@ $(VENV)/.installed: pyproject.toml hatch_build.py src/tfprof/kernels/_core.c
 
 # --- for developers ----------------------------------------------------------------------------
 
-test: lint types  ## lint, types and tests with a sample of their cases
+test: lint types  ## lint, types and the tests of every day
 	$(PYTEST) $(ARGS)
 
-test-all: lint types  ## the same with every case, and growth
-	$(PYTEST) --whole $(ARGS)
+test-slice: $(VENV)/.installed-test  ## of what `make test` leaves out, SLICE=3, or what the commit chooses
+	$(PYTEST) --slice=$(SLICE) $(ARGS)
+
+test-all: test  ## everything: every day, then all slices one after another, and growth
+	for slice in $(SLICES); do $(PYTEST) --slice=$$slice $(ARGS) || exit; done
 	$(BIN)/python bench/growth.py
 
 lint: $(VENV)/.installed-test
@@ -47,7 +54,7 @@ $(VENV)/.installed-test: pyproject.toml hatch_build.py src/tfprof/kernels/_core.
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
 	@# It asks for the package tensorflow, which tensorflow-cpu stands for here.
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps 'tf-keras==2.21.*'
-	@$(BIN)/python tests/tools/install.py
+	@$(BIN)/python tests/support/tools/install.py
 	@touch $@ $(VENV)/.installed
 
 bench: $(VENV)/.installed-test  ## time us and the original in one run; BENCH_FULL=1: 1M nodes, too

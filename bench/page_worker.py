@@ -12,7 +12,7 @@ from typing import Any
 
 from worker import serve
 
-sys.path.append(str(Path(__file__).parents[1] / "tests"))
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "support"))
 
 _SIZE = {"width": 1280, "height": 720}
 _LONGEST = 300_000  # milliseconds

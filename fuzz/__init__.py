@@ -13,7 +13,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-_TESTS = str(Path(__file__).parent.parent / "tests")
+_TESTS = str(Path(__file__).parent.parent / "tests" / "support")
 if _TESTS not in sys.path:
     sys.path.append(_TESTS)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from google.protobuf import text_format
 
 from case import GraphDef, OpLogProto, RunMetadata
-from checkpoints import FILES, mapped, rewritten
+from checkpoint_data import FILES, mapped, rewritten
 from foreign_files import FOREIGN
 from fuzz import tf2_parts
 from fuzz.laws import source

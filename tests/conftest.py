@@ -5,22 +5,24 @@ from __future__ import annotations
 import os
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from hypothesis import HealthCheck, core, settings
 
 import model_files
+import paths
 import sampling
 from cached import Asking
 from forked import Forked
+from memory_peak import MemoryPeak
 from oracle import Oracle
 from tfprof.kernels.core import CORE
 from tfprof.kernels.table import KERNELS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from playwright.sync_api import Browser
 
@@ -39,22 +41,42 @@ settings.load_profile("patient")
 
 
 _FEW_FILES: Final = 40  # who runs more files than these wants a sample of slow tests
-_PAGES: Final = 24  # tests of the page in Chromium, in a sample
+_PAGES: Final = 24  # tests of the page in Chromium, every day
+_OF_COMMIT: Final = "commit"
+_PEAK: Final = pytest.StashKey[MemoryPeak]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--update", action="store_true", help="rewrite the goldens in tests/cases")
+    parser.addoption("--update", action="store_true", help="rewrite the goldens in data/cases")
     parser.addoption("--whole", action="store_true", help="try every case, not a sample")
+    parser.addoption(
+        "--slice",
+        metavar=f"1…{sampling.SLICES}",
+        help=f"of what is left out every day, one slice; `{_OF_COMMIT}`: the commit chooses it",
+    )
     parser.addoption("--seed", type=int, help="choose the samples and random cases of that run")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "whole: takes long; runs with --whole only")
-    if config.option.seed is None:
-        config.option.seed = sampling.seed_of_commit()  # xdist hands it on to its workers
-    sampling.start(whole=config.option.whole, seed=config.option.seed)
+    option = config.option
+    if option.seed is None:
+        option.seed = sampling.seed_of_commit()  # xdist hands it on to its workers
+    sampling.start(option.seed, _part(option))
     if core.global_force_seed is None:
         core.global_force_seed = sampling.seed()  # type: ignore[assignment]
+    if not hasattr(config, "workerinput") and MemoryPeak.is_known_here():
+        config.stash[_PEAK] = MemoryPeak()
+
+
+def _part(option: Any) -> int:
+    """The cases that the command line asks for; raises UsageError."""
+    if option.slice is None:
+        return sampling.WHOLE if option.whole else sampling.EVERY_DAY
+    if option.slice == _OF_COMMIT:
+        return 1 + option.seed % sampling.SLICES  # type: ignore[no-any-return]
+    if option.slice in map(str, range(1, sampling.SLICES + 1)):
+        return int(option.slice)
+    raise pytest.UsageError(f"--slice takes 1 to {sampling.SLICES}, or {_OF_COMMIT}")
 
 
 @pytest.fixture(scope="module", params=["compiled", "NumPy"])
@@ -78,32 +100,65 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_report_header() -> str:
-    if sampling.is_whole():
-        return f"cases: all; random ones of seed {sampling.seed()}"
-    return f"cases: a sample of seed {sampling.seed()}; --whole tries all"
+    seed, part, _ = sampling.run()
+    if part == sampling.WHOLE:
+        return f"cases: all; random ones of seed {seed}"
+    if part == sampling.EVERY_DAY:
+        return f"cases: those of every day, samples of seed {seed}; --slice tries others"
+    again = f"make test-slice SLICE={part} ARGS=--seed={seed}"
+    return f"cases: slice {part} of {sampling.SLICES} of what is left out every day; again: {again}"
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
     if terminalreporter.stats.get("failed"):
         terminalreporter.write_line(f"The same cases again: pytest {sampling.again()} …")
+    if _PEAK in config.stash:
+        peak = config.stash[_PEAK].end() / 1e9
+        terminalreporter.write_line(f"All processes together took at most {peak:.1f} GB of memory.")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if sampling.is_whole():
+    part = sampling.run().part
+    if part == sampling.WHOLE:
         return
-    left_out = {item for item in items if item.get_closest_marker("whole")}
-    if len({item.path for item in items}) > _FEW_FILES:
-        pages = [item for item in items if _draws_a_page(item) and item not in left_out]
-        left_out |= {*pages} - {*sampling.sampled(pages, _PAGES, "tests in Chromium")}
+    pages = {item for item in items if _draws_a_page(item)}
+    if part == sampling.EVERY_DAY and len({item.path for item in items}) <= _FEW_FILES:
+        pages.clear()  # few enough to try them all
+    drawn = {*sampling.sampled([*filter(pages.__contains__, items)], _PAGES, "tests in Chromium")}
+    left_out = {
+        item
+        for item in items
+        if not _is_tried(item, part, is_page=item in pages, is_drawn=item in drawn)
+    }
     if left_out:
         config.hook.pytest_deselected(items=[*left_out])
         items[:] = [item for item in items if item not in left_out]
 
 
+def _is_tried(item: pytest.Item, part: int, *, is_page: bool, is_drawn: bool) -> bool:
+    is_whole, is_sampled = map(item.get_closest_marker, ("whole", "sampled"))
+    if part == sampling.EVERY_DAY:
+        return not is_whole and (is_drawn or not is_page)
+    # Of some tests, every case is in the sample.
+    if item.get_closest_marker("skip") or sampling.slice_of(item.nodeid) != part:
+        return False
+    return bool(is_whole or is_sampled or (is_page and is_drawn))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    with sampling.during(is_marked=any(map(item.get_closest_marker, ("sampled", "whole")))):
+        return (yield)
+
+
 def _draws_a_page(item: pytest.Item) -> bool:
-    """Whether a test of the page needs Chromium; one takes a second or more."""
-    return item.path.name.startswith("test_page_") and "chromium" in getattr(
-        item, "fixturenames", ()
+    """Whether a test of the page needs Chromium, and has no sample of its own."""
+    return (
+        item.path.name.startswith("test_page_")
+        and "chromium" in getattr(item, "fixturenames", ())
+        and not any(map(item.get_closest_marker, ("sampled", "whole")))
     )
 
 
@@ -149,21 +204,17 @@ def tensorflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forked]:
 def keras_fit(tensorflow: Forked, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     """What the example for Keras prints, and the folder that it writes."""
     folder = tmp_path_factory.mktemp("keras_fit")
-    out = tensorflow.script(Path(__file__).parents[1] / "examples" / "keras_fit.py", str(folder))
+    out = tensorflow.script(paths.ROOT / "examples" / "keras_fit.py", str(folder))
     return out.decode(), folder
 
 
 @pytest.fixture(scope="session")
-def model_folder(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[str], Path]:
-    """The folder with the files of these models; TensorFlow starts only if they must be built."""
+def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The folder with the files of these models."""
 
     @cache
     def folder(name: str) -> Path:
-        return model_files.files(
-            name, tmp_path_factory.mktemp(name), lambda: request.getfixturevalue("tensorflow")
-        )
+        return model_files.unpacked(name, tmp_path_factory.mktemp(name))
 
     return folder
 

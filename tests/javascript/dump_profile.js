@@ -1,5 +1,5 @@
 // Prints what the page's Profile says of the data in each file that is named, one line of JSON per
-// file. tests/test_page_data.py compares it with Python's own columns.
+// file. tests/page/test_page_data.py compares it with Python's own columns.
 import { readFileSync } from "node:fs";
 import { Profile } from "../../src/tfprof/page/profile.js";
 import { shown } from "../../src/tfprof/page/strings.js";

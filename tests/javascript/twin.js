@@ -1,5 +1,5 @@
 // Answers questions about the page's modules, one JSON document per line:
-// read a profile, answer a query, match regexes, write numbers. Driven by tests/page_node.py.
+// read a profile, answer a query, match regexes, write numbers. Driven by tests/support/page_node.py.
 import { createInterface } from "node:readline";
 import { answer } from "../../src/tfprof/page/answer.js";
 import { Profile } from "../../src/tfprof/page/profile.js";

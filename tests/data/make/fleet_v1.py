@@ -1,6 +1,6 @@
 """Writes tests/data/fleet_v1: a dataset of fleet format 1, which every later version reads.
 
-    PYTHONPATH=src:tests python tests/data/make/fleet_v1.py
+    PYTHONPATH=src:tests/support python tests/data/make/fleet_v1.py
 
 It stays as it is. A change of the format adds a folder for its version.
 """

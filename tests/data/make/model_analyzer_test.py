@@ -15,9 +15,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import model_analyzer_testlib as lib
 import tensorflow.compat.v1 as tf
 from google.protobuf import text_format
+
+import model_analyzer_testlib as lib
 from resnet import _relative
 from source_text import with_source_text
 

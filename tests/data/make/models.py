@@ -20,7 +20,7 @@ from typing import Any
 
 import keras
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
 
 from model_files import MADE_BY, RECORDED, WORDS, fingerprint, worker
 

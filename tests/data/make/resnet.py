@@ -23,6 +23,7 @@ from typing import Any
 
 import tensorflow.compat.v1 as tf
 from google.protobuf import text_format
+
 from source_text import with_source_text
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -19,6 +19,7 @@ import tempfile
 from pathlib import Path
 
 import tensorflow.compat.v1 as tf
+
 from source_text import with_source_text
 
 ROOT = Path(__file__).resolve().parents[3]

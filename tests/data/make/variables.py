@@ -1,4 +1,4 @@
-"""Checkpoints, graphs and SavedModels whose variables tests/test_variables.py counts.
+"""Checkpoints, graphs and SavedModels whose variables tests/read/test_variables.py counts.
 
     python tests/data/make/variables.py        writes tests/data/variables/
 

@@ -1,0 +1,149 @@
+"""Traces for tests: the recorded ones of data/xplane, and small ones put together by hand."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+from functools import cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+import paths
+from tfprof.read import load
+from tfprof.read.source import Source
+from tfprof.read.xplane import read_trace, with_trace
+from tfprof.wire.scalar import encode_varint as varint
+from wire_parts import field, joined
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tfprof.model import Profile
+    from tfprof.read.xplane import TraceColumns
+    from wire_parts import Part
+
+DATA: Final = paths.DATA / "xplane"
+CASES: Final = sorted(path.name for path in DATA.iterdir())
+_SAME_GRAPH: Final = {"level2": "loop", "keras_level2": "keras"}
+US: Final = 10**6  # picoseconds
+Stat = int | float | str | bytes
+
+
+@cache
+def content(case: str, file: str = "trace.xplane.pb") -> bytes:
+    return gzip.decompress((DATA / case / f"{file}.gz").read_bytes())
+
+
+def source(data: bytes, name: str = "trace") -> Source:
+    return Source(name, np.frombuffer(data, np.uint8))
+
+
+@cache
+def recorded(case: str) -> TraceColumns:
+    return read_trace(source(content(case)))
+
+
+@cache
+def graph(case: str) -> Profile:
+    return load(graph=source(content(_SAME_GRAPH.get(case, case), "graph.pb"), "graph"))
+
+
+@cache
+def joined_with_graph(case: str) -> Profile:
+    return with_trace(graph(case), recorded(case))
+
+
+def micros(profile: Profile, step: int | None = None) -> dict[str, int]:
+    """The time of every node that took any."""
+    values = profile.values("micros", step).tolist()
+    names = profile.nodes.name.texts()
+    return {name: value for name, value in zip(names, values, strict=True) if value}
+
+
+def counts(profile: Profile, step: int) -> dict[str, int]:
+    """How often every node ran that did."""
+    values = profile.values("occurrence", step).tolist()
+    names = profile.nodes.name.texts()
+    return {name: value for name, value in zip(names, values, strict=True) if value}
+
+
+# --- by hand ----------------------------------------------------------------------------------
+
+
+class Event(NamedTuple):
+    """An event on a line, in microseconds; an int is a number, a text a text."""
+
+    name: str
+    start: float = 0
+    long: float = 1
+    display: str | None = None  # else what stands behind the colon
+    stats: Sequence[tuple[str, int | str]] = ()
+    kind_stats: tuple[tuple[str, Stat], ...] = ()  # of its metadata
+
+
+def plane(
+    name: str,
+    lines: Mapping[str, Sequence[Event]],
+    metadata: Sequence[Event] = (),
+    **stats: Stat,
+) -> bytes:
+    """A plane of an XSpace with these lines of events, and *metadata* without events."""
+    kinds: dict[tuple[str, str, tuple[tuple[str, Stat], ...]], int] = {}
+    names: dict[str, int] = {}
+    for event in metadata:
+        kinds[event.name, event.display or "", event.kind_stats] = len(kinds) + 1
+    body = field(2, name.encode())
+    for number, (line, events) in enumerate(lines.items()):
+        made: list[Part] = [_number(1, number), *field(2, line.encode()), _number(3, 1000)]
+        for event in events:
+            after_colon = event.name.rpartition(":")[2] if ":" in event.name else ""
+            display = after_colon if event.display is None else event.display
+            kind = kinds.setdefault((event.name, display, event.kind_stats), len(kinds) + 1)
+            moment = (_number(2, int(event.start * US)), _number(3, int(event.long * US)))
+            parts: list[Part] = [_number(1, kind), *moment]
+            for stat, value in event.stats:
+                parts += field(4, _stat(names, stat, value))
+            made += field(4, *parts)
+        body += field(3, *made)
+    for (kind_name, display, kind_stats), number in kinds.items():
+        told = [_number(1, number), *field(2, kind_name.encode()), *field(4, display.encode())]
+        for stat, fact in kind_stats:
+            told += field(5, _stat(names, stat, fact))
+        body += field(4, _number(1, number), *field(2, *told))
+    for stat, said in stats.items():
+        body += field(6, _stat(names, stat, said))
+    for stat, number in names.items():
+        named = [_number(1, number), *field(2, stat.encode())]
+        body += field(5, _number(1, number), *field(2, *named))
+    return joined(field(1, *body))
+
+
+def host(*events: Event, **lines: Sequence[Event]) -> bytes:
+    """A plane of the host: these events on a thread, and more threads."""
+    return plane("/host:CPU", {"python": events, **lines})
+
+
+def environment(level: int = 3, start_ns: int = 1_700_000_000_000_000_000) -> bytes:
+    options = b"\x10" + varint(level)
+    return plane("Task Environment", {}, profile_start_time=start_ns, profile_options=options)
+
+
+def trace(*planes: bytes) -> TraceColumns:
+    return read_trace(source(b"".join(planes)))
+
+
+def _number(number: int, value: int) -> bytes:
+    return varint(number << 3) + varint(value)
+
+
+def _stat(names: dict[str, int], name: str, value: Stat) -> bytes:
+    """A stat; like a name, a text stands among the *names* and is referred to."""
+    number = _number(1, names.setdefault(name, len(names) + 1))
+    if isinstance(value, int):
+        return number + _number(4, value)
+    if isinstance(value, float):
+        return number + varint(2 << 3 | 1) + struct.pack("<d", value)
+    if isinstance(value, str):
+        return number + _number(7, names.setdefault(value, len(names) + 1))
+    return number + joined(field(6, value))
