@@ -19,6 +19,9 @@ from tfprof.errors import InputError, UsageError
 from tfprof.ops.classes import CLASSES
 from tfprof.read import Source
 from tfprof.read.detect import detect
+from tfprof.read.hlo.text_attributes import metadata
+from tfprof.read.hlo.text_header import module_header
+from tfprof.read.xplane.kernels import without_number
 from tfprof.tables.formats import FORMATS
 
 if TYPE_CHECKING:
@@ -104,3 +107,26 @@ def test_operations_are_of_their_classes() -> None:
     assert "BarrierReadySize" in CLASSES["no arithmetic"]
     assert "RandomUniformInt" in CLASSES["no arithmetic"]
     assert "MatMul" not in CLASSES["no arithmetic"]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b", frontend_attributes={" + b" " * LONG + b"}",
+        b", input_output_alias={ {0}: (0" + b" " * LONG + b"x) }",
+        b", buffer_donor={ (0" + b" " * LONG + b"x) }",
+    ],
+    ids=["attributes", "alias", "donor"],
+)
+def test_headers_of_programs(header: bytes) -> None:
+    module = b"HloModule m" + header + b"\n"
+    assert quickly(lambda: module_header(module, 0))
+
+
+def test_metadata_of_blanks() -> None:
+    assert quickly(lambda: metadata(7, b"{" + b" " * LONG + b"}")) == b":\0"
+
+
+def test_names_in_traces() -> None:
+    name = b".1" * LONG + b"\n!"
+    assert quickly(lambda: without_number(name)) == b".1"

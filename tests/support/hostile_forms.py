@@ -6,6 +6,8 @@ import gzip
 import io
 import tarfile
 import zipfile
+import zlib
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from chunked_models import SIGNATURE, field, riegeli
@@ -118,6 +120,107 @@ def _member(name: str, data: bytes, **also: Any) -> tuple[tarfile.TarInfo, bytes
     return info, data
 
 
+def tar_header(kind: bytes, name: bytes, content: bytes, size: int | None = None) -> bytes:
+    """A header and its content; *size* is what the header declares where it is something else."""
+    number = b"\x80" + (len(content) if size is None else size).to_bytes(11, "big")
+    made = bytearray(512)
+    made[: len(name)] = name
+    made[124:136], made[156:157], made[257:265] = number, kind, b"ustar\x0000"
+    made[148:156] = b"%06o\0 " % (sum(made) + 8 * 32)
+    return bytes(made) + content + bytes(-len(content) % 512)
+
+
+def pax(**records: bytes) -> bytes:
+    """The records of a pax header; __ in a key stands for a dot."""
+    made = []
+    for key, value in records.items():
+        record = b" " + key.replace("__", ".").encode() + b"=" + value + b"\n"
+        length = len(record)
+        while len(str(length)) + len(record) != length:
+            length = len(str(length)) + len(record)
+        made.append(b"%d" % length + record)
+    return b"".join(made)
+
+
+_TAR_MODEL: Final = tar_header(b"0", b"saved_model.pb", _MODEL)
+
+
+def _tar_headers() -> Iterator[Row]:
+    refused: dict[str, Any] = {"refused": "is a damaged tar archive", "commands": ("scope",)}
+    read: dict[str, Any] = {"shows": b"mul (", "commands": ("scope",)}
+    digits = b"1" * 500_000
+    for kind in (b"x", b"g", b"X"):
+        data = tar_header(kind, b"pax", digits) + _TAR_MODEL
+        for name, content in {"tar": data, "tgz": gzip.compress(data, mtime=0)}.items():
+            what = f"{name}: a header {kind.decode()} of 500,000 digits"
+            yield Row(what, {f"graph.{name}": content}, **refused)
+    for name in "xgLK":
+        large = tar_header(name.encode(), b"header", b"", 1 << 60)
+        yield Row(f"tar: a header {name} of 1 EB", {"graph.tar": large + _TAR_MODEL},
+                  **refused)  # fmt: skip
+        longer = tar_header(name.encode(), b"header", bytes(100 << 20))
+        yield Row(f"tar.gz: a header {name} of 100 MB",
+                  {"graph.tgz": gzip.compress(longer + _TAR_MODEL, 9, mtime=0) + bytes(1 << 20)},
+                  **refused)  # fmt: skip
+    for key, value in {"size": b"9" * 5_000, "path": b"saved_model.pb" * 70_000}.items():
+        header = tar_header(b"x", b"pax", pax(**{key: value}))
+        yield Row(f"tar: a long {key}", {"graph.tar": header + _TAR_MODEL},
+                  refused="is a", commands=("scope",))  # fmt: skip
+    # Sparse files: their maps are not read.
+    maps = {
+        "0.0": pax(GNU__sparse__size=b"1", GNU__sparse__offset=b"1" * 900_000),
+        "0.1": pax(GNU__sparse__map=b"1," * 450_000 + b"1"),
+        "1.0": pax(GNU__sparse__major=b"1", GNU__sparse__minor=b"0"),
+    }
+    for name, records in maps.items():
+        content = b"1" * 2_000_000 if name == "1.0" else b""
+        sparse = tar_header(b"0", b"sparse", content)
+        yield Row(f"tar: a sparse file {name} with a long map",
+                  {"graph.tar": tar_header(b"x", b"pax", records) + sparse + _TAR_MODEL},
+                  **read)  # fmt: skip
+    more = bytes(504) + b"\1" + bytes(7)
+    first = bytearray(tar_header(b"S", b"sparse", b""))
+    first[482] = 1
+    first[148:156] = b"%06o\0 " % (sum(first) - sum(first[148:156]) + 8 * 32)
+    yield Row("tar: a sparse file of 10,000 headers",
+              {"graph.tar": bytes(first) + more * 10_000 + bytes(512) + _TAR_MODEL},
+              **read)  # fmt: skip
+    shared = tar_header(b"g", b"pax", pax(**{f"k{at}": b"x" for at in range(50_000)}))
+    yield Row("tar: 50,000 records for each of 3,000 files",
+              {"graph.tar": shared + tar_header(b"0", b"a", b"") * 3_000 + _TAR_MODEL},
+              **read)  # fmt: skip
+    # A file without content is a header of 512 bytes, packed 200-fold.
+    one = tar_header(b"0", b"a", b"")
+    yield Row("tar.gz: 200,000 files without content",
+              {"graph.tgz": lambda: gzip.compress(one * 200_000 + _TAR_MODEL, mtime=0)},
+              **read)  # fmt: skip
+
+
+def understated(name: str, unpacked: int, declared: int) -> bytes:
+    """A zip archive with a member that unpacks to zeros: more than its headers declare."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    piece = packer.compress(bytes(1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
+    again = packer.compress(bytes(1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
+    packed = piece + again * ((unpacked >> 20) - 1) + packer.flush()
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as opened:
+        opened.writestr(zipfile.ZipInfo(name), packed)
+    data = bytearray(made.getvalue())
+    for at in (6, data.index(b"PK\1\2") + 8):
+        data[at + 2] = zipfile.ZIP_DEFLATED
+        data[at + 8 : at + 12] = zlib.crc32(bytes(declared)).to_bytes(4, "little")
+        data[at + 16 : at + 20] = declared.to_bytes(4, "little")
+    return bytes(data)
+
+
+def _zips() -> Iterator[Row]:
+    for name, inside in {"graph.keras": "config.json", "graph.zip": "saved_model.pb"}.items():
+        for declared in (99, 60 << 20):
+            yield Row(f"zip: {inside} of 1 GB that is declared as {declared:,}",
+                      {name: partial(understated, inside, 1 << 30, declared)},
+                      refused=name, commands=("scope",))  # fmt: skip
+
+
 def _archives() -> Iterator[Row]:
     model = _member("../../saved_model.pb", _MODEL)
     sound = tar(_member("/etc/evil", b"x"), model, _member("\x1b[31m", b"x"))
@@ -127,7 +230,7 @@ def _archives() -> Iterator[Row]:
                   refused=f"graph.{name}", commands=("scope",))  # fmt: skip
     long = _member("././@LongLink", b"saved_model.pb\0", type=tarfile.GNUTYPE_LONGNAME)
     yield Row("tar: a name of a name, 3,000 times", {"graph.tar": lambda: tar(*[long] * 3_000)},
-              refused="is a damaged tar archive", commands=("scope",))  # fmt: skip
+              refused="is a tar archive without a SavedModel", commands=("scope",))  # fmt: skip
     sparse = bytearray(tar(_member("saved_model.pb", b"x" * 512, type=tarfile.GNUTYPE_SPARSE)))
     yield Row("tar: a sparse file", {"graph.tar": bytes(sparse)},
               refused="graph.tar", commands=("scope",))  # fmt: skip
@@ -160,4 +263,4 @@ def _archives() -> Iterator[Row]:
               refused="--limit_unpack_ratio", commands=("scope",))  # fmt: skip
 
 
-ROWS: Final = [*_tags(), *_texts(), *_chunks(), *_archives()]
+ROWS: Final = [*_tags(), *_texts(), *_chunks(), *_archives(), *_tar_headers(), *_zips()]

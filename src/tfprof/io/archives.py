@@ -14,7 +14,7 @@ import numpy as np
 
 from tfprof.errors import InputError, UnsupportedError
 from tfprof.foundation.named_tuples import NamedTuple
-from tfprof.io.gunzip import GzipError
+from tfprof.io.tar import Pieces, TarError, members
 from tfprof.read.detect import ZIP_MAGIC
 from tfprof.read.source import Source, refuse_unsupported
 from tfprof.tables.formats import DEBUG_INFO, HUB_MODULE, KERAS_METADATA, SAVED_MODEL_NAMES
@@ -22,15 +22,12 @@ from tfprof.wire.scalar import buffer_view
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import IO
 
     from tfprof.columns.strings import U8
-    from tfprof.read.keras.archive import Bytes
 
 _TAR_MAGIC: Final = slice(257, 262), b"ustar"
 _PLACES: Final = [row.beside[1] for row in (DEBUG_INFO, KERAS_METADATA, HUB_MODULE) if row.beside]
 _ENDS: Final = (*SAVED_MODEL_NAMES, *_PLACES)
-_STREAM: Final = 1 << 20
 
 
 class Members(NamedTuple):
@@ -51,31 +48,21 @@ def members_of(path: str, data: U8) -> Members | None:
     """The SavedModel in the tar or zip archive *data*; None if it is neither. Raises InputError."""
     view = buffer_view(data)
     if is_tar(view):
-        from tfprof.read.keras import archive  # noqa: PLC0415 - few files need it
-
-        return tar_members(path, archive.Bytes(view), "r:")
+        return tar_members(path, Pieces(iter([view])))
     return _zip_members(path, view) if bytes(view[:4]) == ZIP_MAGIC else None
 
 
-def tar_members(path: str, file: IO[bytes] | Bytes | Pieces, mode: str = "r|") -> Members:
+def tar_members(path: str, archive: Pieces) -> Members:
     """The SavedModel in a tar archive, read from its beginning to its end; raises InputError."""
-    import tarfile  # noqa: PLC0415 - few files need it
-
     used: dict[str, U8] = {}
     models: list[str] = []
     try:
-        with tarfile.open(fileobj=file, mode=mode, bufsize=_STREAM) as archive:  # type: ignore[call-overload]  # a mode of ours
-            while (member := archive.next()) is not None:
-                archive.members.clear()
-                if member.isreg() and not member.issparse() and _is_used(member.name):
-                    content = archive.extractfile(member)
-                    assert content is not None, "it is a regular file"
-                    used[member.name] = np.frombuffer(content.read(), np.uint8)
-                    models += _models([member.name])
-                    _one(path, models)
-    except GzipError:
-        raise
-    except (tarfile.TarError, ValueError, ArithmeticError, EOFError, RecursionError) as problem:
+        for member in members(archive):
+            if member.is_file and _is_used(member.name):
+                used[member.name] = np.frombuffer(archive.exactly(member.size), np.uint8)
+                models += _models([member.name])
+                _one(path, models)
+    except TarError as problem:
         raise InputError(f"{path} is a damaged tar archive: {problem}") from None
     if (model := _one(path, models)) is None:
         what = "a tar archive without a SavedModel"
@@ -135,23 +122,3 @@ def _beside(model: str, names: Iterable[str]) -> Iterator[tuple[str, str]]:
     for name in names:
         if place := places.get(PurePosixPath(name)):
             yield name, place
-
-
-class Pieces:
-    """Pieces of a file, as they come, read as a file."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces, self._piece = pieces, memoryview(b"")
-
-    def read(self, size: int) -> bytes:
-        """So many bytes; fewer at the end."""
-        parts: list[memoryview] = []
-        while size:
-            while not self._piece and (piece := next(self._pieces, None)) is not None:
-                self._piece = memoryview(piece)
-            if not self._piece:
-                break
-            parts.append(self._piece[:size])
-            self._piece = self._piece[size:]
-            size -= len(parts[-1])
-        return b"".join(parts)

@@ -26,8 +26,9 @@ import numpy as np
 
 from tfprof.errors import InputError, UnreadableError, nearest
 from tfprof.foundation.progress_events import Stage, announce
-from tfprof.io.archives import Members, Pieces, is_tar, members_of, tar_members
+from tfprof.io.archives import Members, is_tar, members_of, tar_members
 from tfprof.io.gunzip import MAGIC, GzipError, joined, pieces
+from tfprof.io.tar import Pieces
 from tfprof.read import detect
 from tfprof.read.source import Source, refuse_unsupported, without_marks
 from tfprof.tables.formats import FORMATS

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+import tracemalloc
 import zipfile
 from typing import Any, Final
 
@@ -94,6 +95,23 @@ def test_without_h5py_the_configuration_tells(monkeypatch: pytest.MonkeyPatch) -
     assert parameters(source) == {"b": 28, "a": 8, "r": 0}
     (note,) = read_keras(source).notes
     assert "install h5py to read them" in str(note)
+
+
+@pytest.mark.parametrize("declared", [99, 4 << 20])
+def test_what_is_packed_costs_no_more_than_it_declares(declared: int) -> None:
+    """The size in the directory is checked, but so much is there as the packed bytes hold."""
+    source = archive(b"0" * (256 << 20), packed=True)
+    data = bytearray(source.data)
+    for at in (data.index(b"config.json") - 30, data.rindex(b"config.json") - 46):
+        end = at + (26 if data[at : at + 4] == b"PK\3\4" else 28)
+        data[end - 4 : end] = declared.to_bytes(4, "little")
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match=r"config\.json is not what the archive declares"):
+            read_keras(Source("a.keras", np.frombuffer(data, np.uint8)))
+        assert tracemalloc.get_traced_memory()[1] < 80 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_types_are_those_of_the_file() -> None:

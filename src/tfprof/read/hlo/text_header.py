@@ -35,7 +35,7 @@ _TABLE: Final = re.compile(rb"(FileNames|FunctionNames|FileLocations|StackFrames
 _ENTRY: Final = re.compile(rb"\s*([0-9]{1,10})\s*(?=[\"{])")
 _ALIAS: Final = re.compile(
     rb"\{([0-9, ]*)\}\s*:\s*\(\s*([0-9]+)\s*"
-    rb"(?:,\s*\{([0-9, ]*)\}\s*)?(?:,\s*(may|must)-alias)?\s*\)"
+    rb"(?:,\s*\{([0-9, ]*)\}\s*)?(?:,\s*(may|must)-alias\s*)?\)"
 )
 _DONOR: Final = re.compile(rb"\(\s*([0-9]+)\s*,\s*\{([0-9, ]*)\}\s*\)")
 _KINDS: Final = {b"may": 1, b"must": 2, None: 1}

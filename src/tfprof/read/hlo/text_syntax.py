@@ -27,7 +27,7 @@ _PLAIN_ESCAPES: Final = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
 # A string without escapes, braces without inner braces, or a word.
 _SIMPLE: Final = rb'"[^"\\]*"|\{[^{}"]*(?:"[^"\\]*"[^{}"]*){0,16}\}|[^\s,(){}\[\]"/]+(?=[\s,}]|\Z)'
 _ATTRIBUTE: Final = re.compile(rb"\s*,\s*([A-Za-z_][\w-]*)=\s*(" + _SIMPLE + rb")?")
-_PAIR: Final = re.compile(rb"\s*,?\s*([A-Za-z_]\w*)=(" + _SIMPLE + rb")?")
+_PAIR: Final = re.compile(rb"\s*(?:,\s*)?([A-Za-z_]\w*)=(" + _SIMPLE + rb")?")
 _INTEGER: Final = re.compile(rb"\s*([+-]?[0-9]{1,19})\s*")
 _LARGEST: Final = (1 << 63) - 1
 _LONGEST_QUOTE: Final = 40

@@ -47,6 +47,7 @@ _LOCAL_HEADER: Final = 30
 _COMPRESSIONS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED: Final = 1
 _JSON_GROWS: Final = 16
+PIECE: Final = 1 << 15  # zeros are packed a thousandfold: it unpacks to 32 MB
 _MOST_NAMED: Final = 4
 
 
@@ -83,21 +84,36 @@ def member(archive: zipfile.ZipFile, name: str, view: memoryview, file: str) -> 
     # Other compression methods may need any amount of memory, and Keras does not use them.
     if info.compress_type not in _COMPRESSIONS or info.flag_bits & _ENCRYPTED:
         raise zipfile.BadZipFile(f"{name} is encrypted or has an unsupported compression")
+    at = info.header_offset
+    lengths = int.from_bytes(view[at + 26 : at + 28], "little")
+    lengths += int.from_bytes(view[at + 28 : at + 30], "little")
+    begin = at + _LOCAL_HEADER + lengths
+    stored = view[begin : begin + info.compress_size]
+    if len(stored) < info.compress_size:
+        raise zipfile.BadZipFile(f"{name} is cut off")
     if info.compress_type == zipfile.ZIP_STORED and info.compress_size == info.file_size:
-        at = info.header_offset
-        lengths = int.from_bytes(view[at + 26 : at + 28], "little")
-        lengths += int.from_bytes(view[at + 28 : at + 30], "little")
-        begin = at + _LOCAL_HEADER + lengths
-        if begin + info.file_size > len(view):
-            raise zipfile.BadZipFile(f"{name} is cut off")
-        return view[begin : begin + info.file_size]
+        return stored
     # Parsed JSON takes many times the memory of its text.
     if info.file_size > unpacked_most(len(view)) // (_JSON_GROWS if name == CONFIG else 1):
         raise InputError(
             f"{file}: {name} unpacks to {info.file_size:,} bytes; tfprof accepts "
             f"{beyond('unpack_ratio')}"
         )
-    return memoryview(archive.read(info))
+    data = _unpacked(stored, info.file_size)
+    if len(data) != info.file_size or zlib.crc32(data) != info.CRC:
+        raise zipfile.BadZipFile(f"{name} is not what the archive declares")
+    return memoryview(data)
+
+
+def _unpacked(stored: memoryview, most: int) -> bytearray:
+    """What is packed in *stored*, as far as the piece that goes beyond so many bytes."""
+    unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
+    data = bytearray()
+    for at in range(0, len(stored), PIECE):
+        data += unpacker.decompress(stored[at : at + PIECE])
+        if unpacker.eof or len(data) > most:
+            break
+    return data
 
 
 def profile_of(

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 # The names that nodes of TensorFlow can have; those of JAX have brackets.
 _NODE = re.compile(rb"[A-Za-z0-9._][\w.\\/>-]*")
 _DETAILS = re.compile(rb"#[^#]*#")
-_NUMBER = re.compile(rb"(?<=.)\.\d+(?:\..*)?\Z")
+_NUMBER = re.compile(rb"(?<=.)\.\d+(?:\..*)?\Z", re.DOTALL)
 _PROGRAM = re.compile(rb"(.+)\((\d+)\)")
 _PS_IN_NS = 1000
 
