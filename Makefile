@@ -4,6 +4,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 WORKERS ?= auto
 RUNS ?= 200000
 # Node from PyPI runs ESLint and TypeScript from npm.
@@ -25,7 +26,7 @@ demo: $(VENV)/.installed  ## install tfprof and profile the bundled ResNet
 
 $(VENV)/.installed: pyproject.toml hatch_build.py src/tfprof/kernels/_core.c
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@$(PIP) -e .
 	@touch $@
 
 # --- for developers ----------------------------------------------------------------------------
@@ -33,10 +34,10 @@ $(VENV)/.installed: pyproject.toml hatch_build.py src/tfprof/kernels/_core.c
 test: lint types  ## lint, types and the tests of every day
 	$(PYTEST) $(ARGS)
 
-test-slice: $(VENV)/.installed-test  ## of what `make test` leaves out, SLICE=3, or what the commit chooses
+test-slice: $(VENV)/.installed-slices  ## of what `make test` leaves out, SLICE=3, or what the commit chooses
 	$(PYTEST) --slice=$(SLICE) $(ARGS)
 
-test-all: test  ## everything: every day, then all slices one after another, and growth
+test-all: test $(VENV)/.installed-slices  ## everything: every day, then all slices one after another, and growth
 	for slice in $(SLICES); do $(PYTEST) --slice=$$slice $(ARGS) || exit; done
 	$(BIN)/python bench/growth.py
 
@@ -50,12 +51,19 @@ types: $(VENV)/.installed-test
 	$(NODE) tsc -p tests/javascript
 
 $(VENV)/.installed-test: pyproject.toml hatch_build.py src/tfprof/kernels/_core.c tests/javascript/package-lock.json
+	@echo "Setting up $(VENV) for tests: 0.75 GB of PyPI's packages, 300 MB of them TensorFlow."
+	@echo "What tests drive besides is named as it is downloaded. Once, and some minutes."
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@$(PIP) -e '.[test]'
 	@# It asks for the package tensorflow, which tensorflow-cpu stands for here.
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps 'tf-keras==2.21.*'
+	@$(PIP) --no-deps 'tf-keras==2.21.*'
 	@$(BIN)/python tests/support/tools/install.py
 	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-slices: $(VENV)/.installed-test
+	@echo "Adding what only slices need, JAX and an S3 server: 0.2 GB of PyPI's packages."
+	@$(PIP) -e '.[test-slices]'
+	@touch $@
 
 bench: $(VENV)/.installed-test  ## time us and the original in one run; BENCH_FULL=1: 1M nodes, too
 	$(BIN)/python bench/run.py $(if $(BENCH_FULL),--full) $(ARGS)

@@ -7,11 +7,7 @@ from http import HTTPStatus
 from http.client import HTTPConnection
 from typing import TYPE_CHECKING, Any
 
-import boto3
 import pytest
-import s3fs
-from botocore.config import Config
-from moto.server import ThreadedMotoServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +19,12 @@ BUCKET = "fleets"
 @pytest.fixture
 def s3(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Any]:
     """A client of boto3 for the empty bucket `fleets`, to look at it without fsspec."""
+    # Only slices have them.
+    import boto3  # noqa: PLC0415
+    import s3fs  # noqa: PLC0415
+    from botocore.config import Config  # noqa: PLC0415
+    from moto.server import ThreadedMotoServer  # noqa: PLC0415
+
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # it logs every request
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()

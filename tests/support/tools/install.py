@@ -2,7 +2,8 @@
 
     python tests/support/tools/install.py       `make` runs it
 
-What cannot be installed is named and is no error: the tests that need it say so again.
+It says what it downloads. What cannot be installed is named and is no error: the tests that need
+it say so again.
 """
 
 from __future__ import annotations

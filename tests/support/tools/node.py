@@ -63,6 +63,7 @@ def _installed() -> Path | None:
 
 
 def _install() -> Path:
+    sys.stderr.write("npm's packages that check JavaScript: 45 MB to download\n")
     npm = _file("lib/node_modules/npm/bin/npm-cli.js")
     quiet = ("--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error")
     path = f"{Path(node()).parent}{os.pathsep}{os.environ.get('PATH', '')}"
