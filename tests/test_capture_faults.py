@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from typing import TYPE_CHECKING, Any, Final
 
@@ -278,15 +277,3 @@ def test_lines_of_earlier_functions_do_not_stay(
         capture()
     assert (tmp_path / "saved_model.pb").exists()
     assert not lines.exists()
-
-
-def test_a_pipe_in_the_folder_does_not_stop_the_program(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "saved_model.pb")
-    (tmp_path / "plugins" / "profile" / "then").mkdir(parents=True)
-    os.mkfifo(tmp_path / "plugins" / "profile" / "then" / "host.xplane.pb")
-    with (
-        pytest.warns(UserWarning, match=r"saved_model\.pb cannot be read \(it is a named pipe\)"),
-        tfprof.capture(tmp_path, source=False),
-    ):
-        tf.function(lambda x: x + 1.0)(tf.ones([2]))
-    assert (tmp_path / "saved_model.pb").is_fifo()

@@ -70,6 +70,20 @@ from tfprof import cli
 threading.Thread(target=Path("pipe").write_text, args=["text"]).start()
 cli.main(["scope", "--checkpoint_path=pipe"])
 """
+CAPTURE: Final = """
+import os
+import warnings
+import tensorflow as tf
+import tfprof
+os.makedirs("log/plugins/profile/then")
+os.mkfifo("log/saved_model.pb")
+os.mkfifo("log/plugins/profile/then/host.xplane.pb")
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    with tfprof.capture("log", source=False):
+        tf.function(lambda x: x + 1.0)(tf.ones([2]))
+print(*[warning.message for warning in told])
+"""
 SQL: Final = """
 from tfprof.api import open_fleet
 from tfprof.errors import TfprofError
@@ -230,6 +244,13 @@ def test_a_part_that_is_a_link_to_nothing_is_decoded_again(
     assert cli.run(["fleet", "runs", "-o", "fleet"]) == 0
     assert "made again, as missing or damaged: fleet/rows/" in capsys.readouterr().err
     assert cli.run(["op", "fleet"]) == 0
+
+
+def test_a_capture_does_not_wait_for_a_pipe(tensorflow: Forked, tmp_path: Path) -> None:
+    code, said = ran(tensorflow, CAPTURE, tmp_path)
+    assert code == 0, said
+    assert "saved_model.pb cannot be read (it is a named pipe)" in said
+    assert (tmp_path / "log" / "saved_model.pb").is_fifo()
 
 
 def test_a_pipe_that_the_user_names_is_read_once(forked: Forked, copied: Path) -> None:
