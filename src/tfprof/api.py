@@ -238,7 +238,7 @@ def _source(row: Input, argument: Any) -> Source:  # noqa: ANN401 - as in load
     file = file_path(row.parameter, argument)
     if not file:
         raise UsageError(f"the path of {row.title} is empty")
-    return open_source(file, f"{row.title} (--{row.name})")
+    return open_source(file, f"{row.title} (--{row.name})", is_named=True)
 
 
 def _live_profile(arguments: Arguments, *, functions: bool) -> Profile:

@@ -67,7 +67,7 @@ class Budget(NamedTuple):
     ) -> CheckReport:
         """The report, if the model keeps every budget of the file; else the test fails."""
         __tracebackhide__ = True
-        if not self.path.exists():
+        if not self.path.is_file():
             how = f"write it, or name another by {_OPTION} in pytest's configuration"
             pytest.fail(f"there is no budget file {self.path}: {how}")
         return _check(model, self.path, dims, steps)

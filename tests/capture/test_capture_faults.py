@@ -13,6 +13,7 @@ import tensorflow as tf
 import tfprof
 from tfprof import cli
 from tfprof.capture import debug_info, folder, keras_models, saved_model, variables
+from tfprof.io.write_files import write_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -227,3 +228,52 @@ def test_notes_that_are_none_are_an_error_of_one_sentence(tmp_path: Path, conten
     (tmp_path / "tfprof_notes.txt").write_bytes(content)
     with pytest.raises(tfprof.InputError, match="does not begin as the notes of a capture do"):
         tfprof.load(tmp_path)
+
+
+@pytest.mark.parametrize("left", [0, 1, 0.5, -1], ids=["nothing", "a byte", "half", "all but one"])
+def test_a_trace_that_is_cut_off_is_removed(
+    left: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """TensorFlow need not notice; the trace of another host may be written right now."""
+    real, function = profiler.stop, tf.function(lambda x: x + 1.0)
+    others = []
+
+    def stop() -> None:
+        real()
+        (file,) = tmp_path.glob("plugins/profile/*/*.xplane.pb")
+        data = file.read_bytes()
+        size = int(left * len(data)) if 0 < left < 1 else int(left) % len(data)
+        file.write_bytes(data[:size])
+        others.append(file.with_name("another.xplane.pb"))
+        others[0].write_bytes(data[:-1])
+
+    monkeypatch.setattr(profiler, "stop", stop)
+    warns = pytest.warns(UserWarning, match=r"the trace is missing: .*\.xplane\.pb is cut off")
+    with warns, tfprof.capture(tmp_path):
+        function(tf.ones([2]))
+    assert [*tmp_path.glob("plugins/profile/*/*.xplane.pb")] == others
+    others[0].unlink()
+    loaded = tfprof.load(tmp_path)
+    assert any("is cut off" in note.text for note in loaded.profile.notes)
+    assert loaded.profile.nodes.name.texts()
+
+
+def test_lines_of_earlier_functions_do_not_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def capture() -> None:
+        with tfprof.capture(tmp_path):
+            tf.function(lambda x: x + 1.0)(tf.ones([2]))
+
+    lines = tmp_path / "debug" / "saved_model_debug_info.pb"
+    capture()
+    assert lines.exists()
+    monkeypatch.setattr(
+        folder,
+        "write_file",
+        lambda path, pieces: breaks() if path == str(lines) else write_file(path, pieces),
+    )
+    with pytest.warns(UserWarning, match="the lines of the program are missing: Broken"):
+        capture()
+    assert (tmp_path / "saved_model.pb").exists()
+    assert not lines.exists()

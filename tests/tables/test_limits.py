@@ -195,7 +195,7 @@ def test_a_pipe_up_to_its_limit(tmp_path: Path) -> None:
         writer.start()
         try:
             with raised_limits(piped_bytes=most):
-                return open_source(str(pipe), "a graph").data.tobytes()
+                return open_source(str(pipe), "a graph", is_named=True).data.tobytes()
         finally:
             writer.join()
 

@@ -18,6 +18,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final
 
 from tfprof.foundation.named_tuples import NamedTuple
+from tfprof.io.regular_files import regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,9 +130,8 @@ def open_file(path: str) -> int | None:
     with suppress(OSError):
         if not is_ours(os.stat(os.path.dirname(path))):  # noqa: PTH116, PTH120
             return None
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
-        status = os.fstat(handle)
-        if stat.S_ISREG(status.st_mode) and is_ours(status):
+        handle = regular(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        if is_ours(os.fstat(handle)):
             return handle
         os.close(handle)
     return None

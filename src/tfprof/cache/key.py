@@ -8,13 +8,13 @@ which tfprof reads it.
 from __future__ import annotations
 
 import os
-import stat
 import time
 from typing import TYPE_CHECKING, Final
 
 import tfprof
 from tfprof.cache.digest import digest
 from tfprof.foundation.named_tuples import NamedTuple
+from tfprof.io.regular_files import regular
 from tfprof.kernels.core import CORE
 from tfprof.tables.limits import LIMITS, limit
 
@@ -124,14 +124,10 @@ def _version(path: str) -> tuple[int, int] | None:
 
 def _facts(path: str, now: int) -> tuple[object, ...]:
     """What a change of a file changes; raises OSError for a file that is not cached."""
-    # Whoever opens a pipe takes what is in it: only the reader of the profile may do so.
-    if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
-        raise OSError("not a regular file")
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    # Of a pipe, only the reader of the profile takes what is in it.
+    handle = regular(path, os.O_RDONLY)
     try:
         status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError("not a regular file")
         times = (status.st_mtime_ns, status.st_ctime_ns)
         whole = all(ns % 1_000_000_000 == 0 for ns in times)
         if now - max(times) < (_WHOLE_SECONDS_NS if whole else _TICK_NS):

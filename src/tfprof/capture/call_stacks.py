@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tfprof.columns.strings import I64, Strings
+from tfprof.io.regular_files import is_special
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -118,7 +119,9 @@ class Traces:
 
 def source_line(file: str, line: int | None) -> str:
     """The text of a line without the blanks around it; empty where the file cannot be read."""
-    return linecache.getline(file, line).strip() if line and line > 0 else ""
+    if not line or line <= 0 or is_special(file):  # Python can run what a pipe holds
+        return ""
+    return linecache.getline(file, line).strip()
 
 
 def _parts(element: Any) -> tuple[str, int, str]:

@@ -199,7 +199,7 @@ def _source(argument: _Argument, value: Any) -> read.Source | None:
     if isinstance(value, (str, os.PathLike)):
         if not os.fspath(value):
             raise UsageError(f"the path of {argument.expected} is empty")
-        return open_source(os.fspath(value), argument.expected)
+        return open_source(os.fspath(value), argument.expected, is_named=True)
     if isinstance(value, (bytes, bytearray, memoryview)):
         data = bytes(value)
     elif _full_name(value) in argument.messages:

@@ -26,13 +26,14 @@ from tfprof.capture.tensorflow_internals import (
     call_method,
     require_tensorflow,
 )
+from tfprof.capture.trace_files import NewTraces, traces_in
 from tfprof.capture.traced_functions import Traced, model_here, python_name, stack_here
 from tfprof.capture.variables import is_variable
 from tfprof.console.stdio import print_notes
 from tfprof.errors import OutputError, TfprofError, UsageError
 from tfprof.foundation.arguments import path
 from tfprof.foundation.stack_files import embeds, without_folders
-from tfprof.io.open_files import open_source
+from tfprof.io.open_files import mapped, open_source
 from tfprof.io.write_files import make_folder, write_file
 from tfprof.model import Note
 from tfprof.read.capture_notes import notes_as_bytes
@@ -134,6 +135,7 @@ class Capture:
         self._entered = False
         self._records = self._may_write = True  # the functions; saved_model.pb
         self._new_folders: list[Path] = []  # innermost first
+        self._new_traces = NewTraces(self.folder)
         self.model: Any = None  # the Keras model that runs, if known
 
     def __enter__(self) -> Capture:  # noqa: PYI034 - Self is not in Python 3.10
@@ -220,6 +222,7 @@ class Capture:
     def _start(self, tf: Any) -> None:  # a module without types
         is_busy = False
         with self._problems.noted(_NO_TRACE):
+            self._new_traces.begin()
             options = tf.profiler.experimental.ProfilerOptions(
                 host_tracer_level=_Level(_EVERY_OPERATION),
                 python_tracer_level=_Level(int(self._python)),
@@ -249,12 +252,11 @@ class Capture:
         noted = self._problems.noted
         with noted("what was still running is missing"):
             tf.test.experimental.sync_devices()
-        with noted(_NO_TRACE):
-            tf.profiler.experimental.stop()
+        self._write_trace(tf)
         if not self._source:
             with noted("traces may contain absolute paths"):  # programs of XLA have them
-                for file in Path(self.folder, "plugins", "profile").rglob("*.xplane.pb"):
-                    data = file.read_bytes()
+                for file in traces_in(self.folder):
+                    data = mapped(str(file)).tobytes()
                     if (short := without_folders(data)) != data:
                         write_file(str(file), [short])
         parts: dict[str, Any] = {}
@@ -264,15 +266,25 @@ class Capture:
             with noted("the names of layers are missing"):
                 parts["layers"] = keras_models.layers(self.model)
         if self._may_write:
-            # Functions of an earlier capture do not belong to this trace.
-            with noted(_NO_FUNCTIONS):
-                Path(self.folder, _GRAPH).unlink(missing_ok=True)
+            # Functions of an earlier capture do not belong to this trace, nor their lines to ours.
+            for name, what in ((_GRAPH, _NO_FUNCTIONS), (_LINES, NO_LINES)):
+                with noted(what), suppress(FileNotFoundError, NotADirectoryError):
+                    Path(self.folder, name).unlink()
             if self._records:
                 with noted(_NO_FUNCTIONS):
                     self._write_functions(parts)
-        with suppress(Exception):
+        with noted("the notes are not in the folder"):
             self._write_notes()
         self._problems.warn(f"the capture in {self.folder} is incomplete")
+
+    def _write_trace(self, tf: Any) -> None:
+        noted, known = self._problems.noted, len(self._problems.sentences)
+        with noted(_NO_TRACE):
+            tf.profiler.experimental.stop()
+        with noted("it is unknown whether the trace is whole"):
+            for sentence in self._new_traces.without_damaged():
+                if known == len(self._problems.sentences):  # else TensorFlow said it
+                    self._problems.add(f"{_NO_TRACE}: {sentence}")
 
     def _write_functions(self, model_parts: dict[str, Any]) -> None:
         functions = self._calls.functions()

@@ -64,10 +64,10 @@ class Budget:
         return InputError(f"{self.path}{f':{line}' if line else ''}: {sentence}")
 
 
-def read_toml(path: str, expected: str) -> tuple[dict[str, Any], str]:
+def read_toml(path: str, expected: str, *, is_named: bool = False) -> tuple[dict[str, Any], str]:
     """(the content of a TOML file, its text); raises InputError."""
     try:
-        text = open_source(path, expected).data.tobytes().decode("utf-8")
+        text = open_source(path, expected, is_named=is_named).data.tobytes().decode("utf-8")
         return tomllib.loads(text), text
     except UnicodeDecodeError:
         raise InputError(f"{path} is not {expected}: it is not UTF-8") from None
@@ -82,7 +82,7 @@ def read_budget(source: object) -> Budget:
     if isinstance(source, Mapping):
         return _checked(Budget(()), source, {})
     path = path_of("budget", source)
-    content, text = read_toml(path, "a budget in TOML")
+    content, text = read_toml(path, "a budget in TOML", is_named=True)
     return _checked(Budget((), path), content, _lines(text))
 
 

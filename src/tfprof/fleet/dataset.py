@@ -55,6 +55,8 @@ def check_finished(storage: Storage) -> Literal[False]:
     with suppress(InputError):
         names = storage.names("steps")
     if names and all(map(manifests.FOLDERS["steps"].fullmatch, names)):
+        with suppress(FileNotFoundError):
+            storage.read(manifests.NAME)  # raises InputError where it is there and unreadable
         raise InputError(
             f"{storage.root} is an unfinished fleet; to finish it, gather again with --resume"
         )

@@ -90,7 +90,7 @@ def _skip(path: str, problem: InputError) -> Skip:
 
 def _lines(path: str) -> list[str]:
     try:
-        text = mapped(expand_home(path)).tobytes().decode("utf-8", "surrogateescape")
+        text = mapped(expand_home(path), is_named=True).tobytes().decode("utf-8", "surrogateescape")
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or problem
         sentence = f"{path} cannot be read ({reason}); expected a list of paths"

@@ -101,7 +101,7 @@ class Writer:
         self._broken = {
             name
             for name, file in self._old_files.items()
-            if name not in stored or (not is_remote and checksum(self.storage.read(name)) != file)
+            if name not in stored or not (is_remote or self._is_stored(name, file))
         }
         broken = {key for key, each in self._graphs.items() if self._broken & each["files"].keys()}
         self._graphs = {key: each for key, each in self._graphs.items() if key not in broken}
@@ -111,6 +111,12 @@ class Writer:
             if not (self._broken & part["files"].keys() or broken & part["graphs"].keys())
         }
         return self._broken
+
+    def _is_stored(self, name: str, file: Entry) -> bool:
+        try:
+            return checksum(self.storage.read(name)) == file
+        except FileNotFoundError:  # a link to nothing
+            return False
 
     @property
     def kept(self) -> Manifest:

@@ -9,7 +9,7 @@ so that a file is opened, unpacked and detected once. A pickled FileSource holds
 is opened again when it is needed, and must be the same.
 """
 
-# ruff: noqa: PTH100, PTH113, PTH116, PTH118, PTH119, PTH120, PTH123
+# ruff: noqa: PTH100, PTH113, PTH116, PTH118, PTH119, PTH120
 # A report of a small file does without pathlib, which takes 3 ms and 1 MB to import.
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from tfprof.errors import InputError, UnreadableError, nearest
 from tfprof.foundation.progress_events import Stage, announce
 from tfprof.io.archives import Members, is_tar, members_of, tar_members
 from tfprof.io.gunzip import MAGIC, GzipError, joined, pieces
+from tfprof.io.regular_files import regular
 from tfprof.io.tar import Pieces
 from tfprof.read import detect
 from tfprof.read.source import Source, refuse_unsupported, without_marks
@@ -78,16 +79,19 @@ class InputFile(str):
         return open_checkpoint(self) if row.input.by_prefix else open_source(self, row.title)
 
 
-def open_source(path: str, expected: str, *, unpacks: bool = True) -> Source:
+def open_source(
+    path: str, expected: str, *, unpacks: bool = True, is_named: bool = False
+) -> Source:
     """The content of the file at *path*; *expected* is for the error where there is none.
 
-    Unless it *unpacks*, a gzip file is unpacked, and damage in it found, when it is read.
+    Unless it *unpacks*, a gzip file is unpacked, and damage in it found, when it is read. A file
+    that may be a pipe or a device *is_named*: by the user, with a flag.
     """
     if isinstance(path, InputFile) and (source := path.take()):
         return source
     version = _version(path)  # before it is opened: unpacking takes a while
     try:
-        data = mapped(path)
+        data = mapped(path, is_named=is_named and not isinstance(path, InputFile))
     except FileNotFoundError:
         raise InputError(f"{path} does not exist; expected {expected}{_near(path)}") from None
     except IsADirectoryError:
@@ -141,9 +145,12 @@ def _plain(path: str) -> str:
     return path.rstrip(os.sep) or path
 
 
-def mapped(path: str) -> U8:
-    """The bytes of the file at *path*, mapped: they are read from the disk where they are used."""
-    with open(_plain(path), "rb") as file:
+def mapped(path: str, *, is_named: bool = False) -> U8:
+    """The bytes of the file at *path*, mapped: they are read from the disk where they are used.
+
+    Only if the user named it, what is not a regular file is read, which may take for ever.
+    """
+    with open(_plain(path), "rb", opener=None if is_named else regular) as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             return np.frombuffer(_piped(path, file), np.uint8)
@@ -177,7 +184,7 @@ def open_checkpoint(prefix: str) -> Checkpoint:
         return Checkpoint.open(str(prefix), CheckpointFiles(prefix, source))
     except InputError:
         with suppress(OSError, ValueError):
-            refuse_unsupported(Source(str(prefix), mapped(prefix)))
+            refuse_unsupported(source or Source(str(prefix), mapped(prefix)))
         raise
 
 
@@ -185,7 +192,7 @@ def _followed(prefix: str) -> tuple[str, Source | None]:
     """(the prefix that a text file names, None); else the *prefix*, and the file of that name."""
     try:
         # Never unpacked: values may look like a gzip file.
-        source = Source(prefix, mapped(prefix))
+        source = Source(prefix, mapped(prefix, is_named=True))
     except (OSError, ValueError):
         return prefix, None
     if source.format is not FORMATS["checkpoint_state"]:

@@ -31,6 +31,7 @@ from tfprof.cli.argv import option_spelled
 from tfprof.cli.completion import slot
 from tfprof.console.escape import OBEYED
 from tfprof.errors import UsageError
+from tfprof.io.regular_files import regular
 from tfprof.tables.command_options import NODE_TYPES
 from tfprof.tables.commands import Command, options_shown, shell_commands
 from tfprof.tables.formats import GRAPH_PARTS
@@ -207,6 +208,7 @@ def _history() -> History:
         path = Path(home) / "tfprof" / "history"
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.touch(mode=0o600)
+        os.close(regular(str(path), os.O_RDONLY))
     except (OSError, RuntimeError):
         return InMemoryHistory()
     return LineHistory(str(path))
