@@ -225,6 +225,7 @@ KINDS: Final[dict[str, Callable[[Path], object]]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", KINDS)
 def test_nor_is_anything_else(kind: str, forked: Forked, copied: Path) -> None:
     for place in sampled(PLACES, 6, kind):
