@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 OWN, MLP, WIDE = (
     str(DATA / "pairs" / name / "graph.pb.gz") for name in ("mlp_renamed", "mlp", "mlp_wide")
 )
+# Two processes write to one pipe: a line that is written at once stays whole, one of print does not
+# where Python holds nothing back.
 DETACH = """
 import os, sys, time
 from tfprof.console.detached import run_detached
@@ -43,7 +45,7 @@ try:
     children = [os.waitpid(-1, os.WNOHANG)]
 except ChildProcessError:
     children = []
-print("children", len(children), flush=True)
+os.write(out, b"children %d\\n" % len(children))
 """
 
 
