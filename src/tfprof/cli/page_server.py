@@ -247,7 +247,8 @@ async def _serve(server: PageServer, port: int, *, open_browser: bool, at_prompt
     # In a terminal without a screen, a browser would take the terminal.
     has_screen = any(map(os.environ.get, ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")))
     if open_browser and (has_screen or sys.platform in {"darwin", "win32"}):
-        Thread(target=_open_browser, args=(server.address,), daemon=True).start()
+        with suppress(RuntimeError):  # no more threads: the address is printed
+            Thread(target=_open_browser, args=(server.address,), daemon=True).start()
     serving = asyncio.create_task(server.serve(listening))
     if at_prompt:
         with suppress(NotImplementedError):  # on Windows, Ctrl-C ends asyncio.run
