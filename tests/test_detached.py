@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,8 +16,9 @@ import pytest
 import tfprof
 import tfprof.cache.pending
 from cached import Asking
+from interrupted import wait_until
 from profiles import DATA
-from test_cache_processes import BEGIN, END, SECONDS
+from test_cache_processes import BEGIN, END
 from tfprof.cache.folder import entries
 from tfprof.foundation import after_answer
 from tfprof.shell.prompt import Shell
@@ -85,10 +85,7 @@ def test_a_page_that_is_served_has_no_zombie(tmp_path: Path) -> None:
         children = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text()
         server.kill()
     assert children == ""
-    until = time.monotonic() + SECONDS
-    while not entries(str(tmp_path / "cache")) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert len(entries(str(tmp_path / "cache"))) == 1  # somebody wrote it
+    wait_until(lambda: len(entries(str(tmp_path / "cache"))) == 1)  # somebody writes it
 
 
 @pytest.fixture
