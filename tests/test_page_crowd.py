@@ -56,8 +56,12 @@ signal.signal(signal.SIGUSR2, give)
 def page_from(port: int, root: str) -> bytes:
     """What a new client gets."""
     with connected(port) as client:
-        client.sendall(f"GET {root} HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n".encode())
+        client.sendall(request(port, root))
         return Answer(received(client)).body
+
+
+def request(port: int, root: str) -> bytes:
+    return f"GET {root} HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n".encode()
 
 
 def connected(port: int) -> socket.socket:
@@ -92,6 +96,19 @@ def test_idle_connections_take_no_file_descriptor_from_a_new_one() -> None:
         assert ended(child) == f"{SERVING}{NO_ROOM}tfprof: interrupted\n"
 
 
+def test_one_file_descriptor_is_enough_for_one_client_after_the_other() -> None:
+    with program(QUIET, ROOM.format(more=1)) as (child, port, root), ExitStack() as until_the_end:
+        assert page_from(port, root) == b"page"
+        child.send_signal(signal.SIGSTOP)
+        clients = [until_the_end.enter_context(connected(port)) for _ in range(3)]
+        for client in clients:
+            client.sendall(request(port, root))
+        child.send_signal(signal.SIGCONT)
+        for client in clients:
+            assert Answer(received(client)).body == b"page"
+            client.close()
+
+
 def test_file_descriptors_that_others_take_are_waited_for() -> None:
     with program(QUIET, ROOM.format(more=8) + TAKING) as (child, port, root):
         assert child.stdout is not None
@@ -101,7 +118,7 @@ def test_file_descriptors_that_others_take_are_waited_for() -> None:
             child.send_signal(signal.SIGUSR1)
             assert child.stdout.readline() == "taken\n"
             with connected(port) as client:
-                client.sendall(f"GET {root} HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n".encode())
+                client.sendall(request(port, root))
                 assert said == "" or child.stderr.readline() == said
                 child.send_signal(signal.SIGUSR2)
                 assert Answer(received(client)).body == b"page"

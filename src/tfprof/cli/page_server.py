@@ -28,6 +28,7 @@ from contextlib import suppress
 from hmac import compare_digest
 from http import HTTPStatus
 from secrets import token_urlsafe
+from select import select
 from threading import Thread
 from typing import Final, NamedTuple
 
@@ -116,16 +117,19 @@ class PageServer:
     async def _accept(self, listening: socket.socket) -> None:
         """Accept one connection, or make room for it."""
         if len(self._connections) >= _MOST_CONNECTIONS:
-            await self._close_one()
+            self._drop_one()
+            await self._until_one_is_closed()
             return
         try:
             client, _ = await asyncio.get_running_loop().sock_accept(listening)
             reader, writer = await asyncio.open_connection(sock=client, limit=_LONGEST_HEAD)
         except ConnectionError:  # it is gone already
             return
-        except OSError as problem:  # no file descriptor is free, or no memory
-            self._report(problem)
-            await self._close_one()
+        except OSError as problem:  # no file descriptor is free, whether or not a client waits
+            if select([listening], [], [], 0)[0]:
+                self._report(problem)
+                self._drop_one()
+            await self._until_one_is_closed()
             return
         self._idle[writer] = None
         task = asyncio.create_task(self._connected(reader, writer))
@@ -140,12 +144,15 @@ class PageServer:
                 "'ulimit -n' raises the limit"
             )
 
-    async def _close_one(self) -> None:
-        """Drop the connection that is idle for longest; return when one is closed, or to retry."""
-        if self._idle:
+    def _drop_one(self) -> None:
+        """Drop the connection that is idle for longest, but not the newest: it is to be read."""
+        if len(self._idle) > 1:
             writer = next(iter(self._idle))
             del self._idle[writer]
             writer.transport.abort()
+
+    async def _until_one_is_closed(self) -> None:
+        """Return when a connection is closed, or to try again."""
         if self._connections:
             first = asyncio.FIRST_COMPLETED
             await asyncio.wait(self._connections, timeout=_RETRY_SECONDS, return_when=first)
