@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 # The cache is for its own tests alone; children inherit this.
 os.environ["TFPROF_CACHE"] = "off"
+# So are pagers, colours and sizes of terminals, whatever whoever runs the tests likes.
+for name in ("TFPROF_PAGER", "PAGER", "LESS", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES"):
+    os.environ.pop(name, None)
 
 
 # A machine that is busy with other things is no fault of a test.

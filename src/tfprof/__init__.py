@@ -1,11 +1,10 @@
 """tfprof says where a TensorFlow model's parameters, float operations, time and memory go."""
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+# Nothing is imported here, so that Ctrl-C meets the command when it is ready for it.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from tfprof import model_analyzer, tfprof_log_pb2, tfprof_logger
     from tfprof.api import load, load_sample
     from tfprof.api import open_fleet as fleet
@@ -64,7 +63,9 @@ __all__ = [
 # fmt: on
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
+def __getattr__(name: str) -> "Any":  # noqa: ANN401 - whatever the name stands for
+    from importlib import import_module  # noqa: PLC0415 - see above
+
     if name in _HOME:
         return getattr(import_module(f"tfprof.{_HOME[name]}"), name)
     if name in _MESSAGES:

@@ -7,20 +7,21 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
 import tfprof
-from cache_programs import BEGIN, END, SECONDS
+from cache_programs import BEGIN, END
+from interrupted import wait_until
 from profiles import PROFILES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 WORDS: Final = ("scope", "--select=micros,params", "--max_depth=6", *PROFILES["resnet"].flags())
+SECONDS: Final = 60.0
 Answer = tuple[int, bytes, bytes]  # exit code, standard output, standard error
 
 
@@ -29,6 +30,7 @@ class Child:
 
     def __init__(self, folder: Path) -> None:
         self.cache, self._reads = folder / "cache", folder / "reads"
+        self._work = folder / "reads.work"
 
     def start(
         self, *words: str, before: str = "", cache: str | None = None,
@@ -63,11 +65,16 @@ class Child:
     def files(self) -> list[Path]:
         return sorted(self.cache.iterdir()) if self.cache.exists() else []
 
-    def wait_for_entry(self) -> None:
+    def wait_for_work(self) -> None:
         """Entries are written when the command has ended."""
-        until = time.monotonic() + SECONDS
-        while len(self.files()) < 2 and time.monotonic() < until:
-            time.sleep(0.05)
+
+        def words() -> list[str]:
+            return self._work.read_text().split() if self._work.exists() else []
+
+        wait_until(lambda: words().count("begun") == words().count("ended"))
+
+    def wait_for_entry(self) -> None:
+        self.wait_for_work()
         assert len(self.files()) >= 2
 
 
@@ -123,9 +130,7 @@ write_entry.write_entry = slow
     code, out, _ = child.ask(*WORDS, before=slow)  # both pipes are closed, too
     assert code == 0
     assert out
-    until = time.monotonic() + SECONDS
-    while not writer.exists() and time.monotonic() < until:
-        time.sleep(0.05)
+    wait_until(writer.exists)
     process = int(writer.read_text())
     assert os.getsid(process) == process  # Ctrl-C at the terminal does not reach it
     os.kill(process, signal.SIGKILL)
@@ -151,11 +156,7 @@ def killed(_, pieces):
 write_files.with_progress = killed
 """
     assert child.ask(*WORDS, before=killed) == expected
-    until = time.monotonic() + SECONDS
-    while not ended.exists() and time.monotonic() < until:
-        time.sleep(0.05)
-    assert ended.exists()
-    time.sleep(0.1)
+    wait_until(ended.exists)
     assert child.files() == []
     assert child.ask(*WORDS) == expected
 
@@ -171,7 +172,7 @@ def no_processes() -> None:
 @pytest.mark.parametrize("without", ["", "del os.fork"])
 def test_a_full_disk_is_no_error(without: str, child: Child, expected: Answer) -> None:
     assert child.ask(*WORDS, setup=small_files, before=without) == expected
-    time.sleep(0.5)
+    child.wait_for_work()
     assert child.files() == []
 
 

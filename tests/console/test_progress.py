@@ -70,6 +70,16 @@ def test_short_work_is_silent() -> None:
     assert on_terminal(python(WORK.format(seconds=0.0))) == ""
 
 
+def test_without_a_thread_the_work_goes_on() -> None:
+    none = """
+import threading
+def start(_):
+    raise RuntimeError("can't start new thread")
+threading.Thread.start = start
+"""
+    assert on_terminal(python(none + WORK.format(seconds=0.0))) == ""
+
+
 def test_no_terminal_no_progress() -> None:
     ran = subprocess.run(python(WORK.format(seconds=1.3)), check=True, capture_output=True)
     assert ran.stderr == b""

@@ -73,9 +73,10 @@ def test_who_is_not_to_end_with_the_terminal_does_not(tmp_path: Path) -> None:
     graph, report = tmp_path / "graph.pb", tmp_path / "report"
     graph.write_bytes(GRAPH)
     command = ["scope", f"--graph_path={graph}", f"--output=file:outfile={report}"]
-    program = SLOW.replace("time.sleep(60)", "time.sleep(0.5)")
+    program = SLOW.replace("time.sleep(60)", "input()")
     with subprocess.Popen(
         [sys.executable, "-c", program, *command],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
@@ -84,7 +85,7 @@ def test_who_is_not_to_end_with_the_terminal_does_not(tmp_path: Path) -> None:
         assert child.stdout is not None
         assert child.stdout.readline() == "half\n"
         child.send_signal(signal.SIGHUP)
-        child.communicate(timeout=60)
+        child.communicate("it may end now\n", timeout=60)
     assert child.returncode == 0
     assert report.read_text().startswith("\nDoc:")
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import threading
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
@@ -70,6 +71,45 @@ def test_an_error_of_tfprof_ends_the_run_and_its_processes(tmp_path: Path) -> No
     with Engine(processes=2) as engine, pytest.raises(InputError, match=r"^x: no such file$"):
         [*engine.run(square, tasks)]
     assert not multiprocessing.active_children()
+
+
+# Each number of free file descriptors runs out at another step of starting a process.
+FEW_FILES: Final = """
+import os, resource, sys
+from tfprof.errors import UsageError
+from tfprof.fleet.engine import Engine
+if __name__ == "__main__":
+    with Engine(processes=8) as engine:
+        own = len(os.listdir("/proc/self/fd")) - 1
+        most = own + int(sys.argv[1])
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        try:
+            print(sorted(engine.run(abs, range(8))))
+        except UsageError as problem:
+            print(problem)
+"""
+
+
+@pytest.mark.parametrize("room", [1, 2, 5, 8, 9, 12])
+def test_without_file_descriptors_no_task_is_to_blame(room: int, tmp_path: Path) -> None:
+    child = start(FEW_FILES, tmp_path, str(room))
+    said, errors = child.communicate(timeout=60)
+    assert said == (
+        "a process of the pool did not start: Too many open files; "
+        "--processes=N starts at most N processes\n"
+    )
+    assert errors == ""
+
+
+def test_without_threads_no_process_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start_none(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with Engine(processes=1) as engine:
+        monkeypatch.setattr(threading.Thread, "start", start_none)
+        with pytest.raises(UsageError, match=r"did not start \(can't start new thread\)"):
+            [*engine.run(abs, range(8))]
+        monkeypatch.undo()
 
 
 class CountingPool:

@@ -253,7 +253,7 @@ def wait_for_the_end(server: Served) -> None:
     """Until the server handles no connection any more."""
 
     async def others_done() -> None:
-        own = {asyncio.current_task(), server.task}
+        own = {asyncio.current_task(), *server.tasks}
         if others := asyncio.all_tasks() - own:
             await asyncio.wait(others)
 

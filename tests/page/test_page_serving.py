@@ -41,11 +41,13 @@ cli.main(["page"])
 
 
 @contextmanager
-def program(arguments: str, **environment: str) -> Iterator[tuple[subprocess.Popen[str], int, str]]:
-    """A process that serves; (process, port, path)."""
+def program(
+    arguments: str, before: str = "", **environment: str
+) -> Iterator[tuple[subprocess.Popen[str], int, str]]:
+    """A process that runs *before* and then serves; (process, port, path)."""
     kept = {name: text for name, text in os.environ.items() if name not in SCREENS}
     with subprocess.Popen(
-        [sys.executable, "-c", SERVE.replace("ARGS", arguments)],
+        [sys.executable, "-c", before + SERVE.replace("ARGS", arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**kept, **environment},
@@ -94,6 +96,14 @@ def test_the_browser_is_opened_with_the_address(tmp_path: Path) -> None:
     # Opening the pipe waits for the browser.
     with program("{}", BROWSER=f"{script} %s") as (_, port, root), told.open() as opened:
         assert address_in(opened.read())[1:] == (port, root)
+
+
+def test_a_browser_that_cannot_be_opened_is_one_sentence() -> None:
+    with program("{}", BROWSER="a 'quote %s") as (child, _, _):
+        assert child.stderr is not None
+        assert child.stderr.readline().endswith("Ctrl-C ends\n")
+        says = "tfprof: the browser cannot be opened: No closing quotation; use the address above\n"
+        assert child.stderr.readline() == says
 
 
 def test_a_port_of_ones_own() -> None:

@@ -27,14 +27,16 @@ class Served:
 
     async def _run(self) -> None:
         self.loop, self.ended = asyncio.get_running_loop(), asyncio.Event()
-        self.task = asyncio.current_task()
         self.loop.set_exception_handler(lambda _, context: self.complaints.append(context))
         server = PageServer(self._page)
-        accepting = await server.start()
+        listening = server.listen()
+        serving = asyncio.create_task(server.serve(listening))
+        self.tasks = {asyncio.current_task(), serving}
         _, self.port, self.root = address_in(f"{server.address}\n")
         self._started.set()
-        await self.ended.wait()
-        accepting.close()
+        with listening:
+            await self.ended.wait()
+            serving.cancel()
 
     def __enter__(self) -> Self:
         self.thread.start()

@@ -12,8 +12,9 @@ in a browser. So a request is answered only if it
     is for one of the two paths       else 404: they are compared, never looked up in a folder
     is GET or HEAD                    else 405
 
-One thread serves all connections. Each has limits of time and size; too many push out the oldest
-that is idle. Nothing is logged: a request contains the token.
+One thread serves all connections. Each has limits of time and size. There are never more than a
+hundred: the next one is accepted when one is closed, which is the one that is idle for longest, if
+one is. So it is where no file descriptor is free. Nothing is logged: a request contains the token.
 """
 
 from __future__ import annotations
@@ -21,11 +22,13 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import sys
 from contextlib import suppress
 from hmac import compare_digest
 from http import HTTPStatus
 from secrets import token_urlsafe
+from select import select
 from threading import Thread
 from typing import Final, NamedTuple
 
@@ -38,6 +41,7 @@ _PIECE: Final = 256 << 10
 _IDLE_SECONDS: Final = 10  # for a whole request, and for closing
 _PIECE_SECONDS: Final = 60  # for a piece of the response
 _MOST_CONNECTIONS: Final = 100
+_RETRY_SECONDS: Final = 1  # when all file descriptors are taken, and by others
 _GONE: Final = (OSError, EOFError, asyncio.TimeoutError)  # a client that left, or is too slow
 _HEADERS: Final = """\
 Allow: GET, HEAD
@@ -85,35 +89,85 @@ class PageServer:
         data = Response(HTTPStatus.OK, "application/octet-stream", page.data)
         self._responses = {self._root: html, f"{self._root}profile": data}
         self._hosts: set[str] = set()
-        self._connections: set[asyncio.StreamWriter] = set()
+        self._connections: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
         # Those that have not asked yet or have their answer, the oldest first.
         self._idle: dict[asyncio.StreamWriter, None] = {}
+        self._has_reported = False
         self.address = ""
 
-    async def start(self, port: int = 0) -> asyncio.Server:
-        """Accept connections from now on; 0 is any free port."""
-        server = await asyncio.start_server(self._connected, _NAMES[0], port, limit=_LONGEST_HEAD)
-        port = server.sockets[0].getsockname()[1]
+    def listen(self, port: int = 0) -> socket.socket:
+        """The socket whose clients get the page; port 0 is any free port."""
+        listening = socket.create_server((_NAMES[0], port))
+        listening.settimeout(0)
+        port = listening.getsockname()[1]
         self._hosts = {f"{name}:{port}" for name in _NAMES}
         self.address = f"http://{_NAMES[0]}:{port}{self._root}"
-        return server
+        return listening
 
-    def close_connections(self) -> None:
-        """Drop every client."""
-        for writer in self._connections:
+    async def serve(self, listening: socket.socket) -> None:
+        """Accept connections until this is cancelled, which drops every client."""
+        try:
+            while True:
+                await self._accept(listening)
+        finally:
+            # Before Python 3.12, one that is only cancelled may miss that in `wait_for`.
+            for writer in self._connections.values():
+                writer.transport.abort()
+
+    async def _accept(self, listening: socket.socket) -> None:
+        """Accept one connection, or make room for it."""
+        if len(self._connections) >= _MOST_CONNECTIONS:
+            self._drop_one()
+            await self._until_one_is_closed()
+            return
+        try:
+            client, _ = await asyncio.get_running_loop().sock_accept(listening)
+            reader, writer = await asyncio.open_connection(sock=client, limit=_LONGEST_HEAD)
+        except ConnectionError:  # it is gone already
+            return
+        except OSError as problem:  # no file descriptor is free, whether or not a client waits
+            if select([listening], [], [], 0)[0]:
+                self._report(problem)
+                self._drop_one()
+            await self._until_one_is_closed()
+            return
+        self._idle[writer] = None
+        task = asyncio.create_task(self._connected(reader, writer))
+        self._connections[task] = writer
+        task.add_done_callback(self._connections.pop)
+
+    def _report(self, problem: OSError) -> None:
+        if not self._has_reported:
+            self._has_reported = True
+            print_error(
+                f"{problem.strerror}: idle connections to the page are closed and new ones wait; "
+                "'ulimit -n' raises the limit"
+            )
+
+    def _drop_one(self) -> None:
+        """Drop the connection that is idle for longest, but not the newest: it is to be read."""
+        if len(self._idle) > 1:
+            writer = next(iter(self._idle))
+            del self._idle[writer]
             writer.transport.abort()
 
+    async def _until_one_is_closed(self) -> None:
+        """Return when a connection is closed, or to try again."""
+        if self._connections:
+            first = asyncio.FIRST_COMPLETED
+            await asyncio.wait(self._connections, timeout=_RETRY_SECONDS, return_when=first)
+        else:
+            await asyncio.sleep(_RETRY_SECONDS)
+
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer the one request of a connection."""
-        self._connections.add(writer)
-        self._idle[writer] = None
-        if len(self._connections) > _MOST_CONNECTIONS:
-            next(iter(self._idle)).transport.abort()
-        with suppress(*_GONE, asyncio.CancelledError):  # asyncio reports cancelled ones
-            await self._answer(reader, writer)
-        self._connections.discard(writer)
-        self._idle.pop(writer, None)
-        writer.transport.abort()
+        """Answer the one request of a connection; it is closed at the end."""
+        with suppress(*_GONE):
+            try:
+                await self._answer(reader, writer)
+            finally:
+                self._idle.pop(writer, None)
+                writer.transport.abort()
+                await writer.wait_closed()
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         method = ""
@@ -192,7 +246,7 @@ def serve_page(page: ServedPage, *, port: int = 0, open_browser: bool = True) ->
 
 async def _serve(server: PageServer, port: int, *, open_browser: bool, at_prompt: bool) -> None:
     try:
-        accepting = await server.start(port)
+        listening = server.listen(port)
     except OSError as problem:
         raise UsageError(f"port {port} cannot be used: {os.strerror(problem.errno or 0)}") from None
     write_stdout([f"{server.address}\n".encode()])
@@ -200,13 +254,20 @@ async def _serve(server: PageServer, port: int, *, open_browser: bool, at_prompt
     # In a terminal without a screen, a browser would take the terminal.
     has_screen = any(map(os.environ.get, ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")))
     if open_browser and (has_screen or sys.platform in {"darwin", "win32"}):
-        import webbrowser  # noqa: PLC0415 - only here
-
-        Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
-    interrupted = asyncio.Event()
+        with suppress(RuntimeError):  # no more threads: the address is printed
+            Thread(target=_open_browser, args=(server.address,), daemon=True).start()
+    serving = asyncio.create_task(server.serve(listening))
     if at_prompt:
         with suppress(NotImplementedError):  # on Windows, Ctrl-C ends asyncio.run
-            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupted.set)
-    await interrupted.wait()
-    accepting.close()
-    server.close_connections()
+            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, serving.cancel)
+    with listening, suppress(asyncio.CancelledError):
+        await serving
+
+
+def _open_browser(address: str) -> None:
+    import webbrowser  # noqa: PLC0415 - only here
+
+    try:
+        webbrowser.open(address)
+    except Exception as problem:  # noqa: BLE001 - of commands that others configure
+        print_error(f"the browser cannot be opened: {problem}; use the address above")

@@ -37,7 +37,8 @@ class Progress:
         self._listens.enter_context(listening(self))
         if stderr_is_terminal():
             _drawing.append(self)
-            self._thread.start()
+            with suppress(RuntimeError):  # no more threads: then nothing is drawn
+                self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:

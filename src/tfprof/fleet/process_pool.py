@@ -17,14 +17,14 @@ import pickle
 import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any
 
 from tfprof.errors import TfprofError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from concurrent.futures import Future
     from multiprocessing.connection import Connection
 
@@ -68,7 +68,10 @@ class ProcessPool:
 
     def submit(self, function: Callable[[Any], Any], task: object) -> Future[Any]:
         """What the function returns or raises; else TimeoutError or LostProcessError."""
-        return self._executor.submit(self._call, function, task)
+        try:
+            return self._executor.submit(self._call, function, task)
+        except RuntimeError as problem:  # no thread for the process
+            raise not_started(str(problem)) from None
 
     def result(self, future: Future[Any]) -> object:
         """The result of a *future* that is done."""
@@ -110,15 +113,13 @@ class _Process:
 
     def __init__(self) -> None:
         self._ready = False
-        self._connection, theirs = _CONTEXT.Pipe()
-        self._process = _CONTEXT.Process(target=_serve, args=(theirs,), daemon=True)
-        try:
-            self._process.start()
-        except (OSError, RuntimeError) as problem:
-            self._connection.close()
-            raise not_started(str(problem).strip().partition("\n")[0]) from problem
-        finally:
-            theirs.close()
+        with ExitStack() as at_a_fault, _starting():
+            self._connection, theirs = _CONTEXT.Pipe()
+            with theirs:
+                at_a_fault.callback(self._connection.close)
+                self._process = _CONTEXT.Process(target=_serve, args=(theirs,), daemon=True)
+                self._process.start()
+            at_a_fault.pop_all()
 
     def call(
         self, function: Callable[[Any], Any], task: object, timeout: float
@@ -168,6 +169,20 @@ def not_started(reason: str) -> UsageError:
         f"a process of the pool did not start ({reason}); a script that gathers a fleet does so "
         'under `if __name__ == "__main__":`'
     )
+
+
+@contextmanager
+def _starting() -> Iterator[None]:
+    """Inside, whatever keeps a process from starting is an error of tfprof."""
+    try:
+        yield
+    except (BrokenPipeError, RuntimeError) as problem:  # it has ended already
+        raise not_started(str(problem).strip().partition("\n")[0]) from problem
+    except OSError as problem:
+        raise UsageError(
+            f"a process of the pool did not start: {problem.strerror}; "
+            "--processes=N starts at most N processes"
+        ) from problem
 
 
 def _block_ctrl_c() -> None:
