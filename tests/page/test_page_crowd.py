@@ -7,8 +7,7 @@ import socket
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
-from test_page_serving import program
-
+from page_programs import program
 from served import Answer, received
 from tfprof.cli import page_server
 

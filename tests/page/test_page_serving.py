@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from page_programs import SERVE, program
 from profiles import PROFILES
 from screens import Screen
 from served import Answer, Served, address_in, received
@@ -25,41 +26,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
     from page_browser import Pages
-
-SCREENS: Final = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
-SERVE: Final = """
-import sys
-from tfprof import cli
-from tfprof.cli import page_server
-
-def outcome(plain, options):
-    page_server.serve_page(page_server.ServedPage(b"page", b"data", "default-src 'none'"), **ARGS)
-
-cli._outcome = outcome
-cli.main(["page"])
-"""
-
-
-@contextmanager
-def program(
-    arguments: str, before: str = "", **environment: str
-) -> Iterator[tuple[subprocess.Popen[str], int, str]]:
-    """A process that runs *before* and then serves; (process, port, path)."""
-    kept = {name: text for name, text in os.environ.items() if name not in SCREENS}
-    with subprocess.Popen(
-        [sys.executable, "-c", before + SERVE.replace("ARGS", arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**kept, **environment},
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
-    ) as child:
-        assert child.stdout is not None
-        try:
-            _, port, root = address_in(child.stdout.readline())
-            yield child, port, root
-        finally:
-            child.kill()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
