@@ -27,10 +27,8 @@ _MOST_DIGITS: Final = 20
 _NAME, _SIZE, _SUM = slice(0, 100), slice(124, 136), slice(148, 156)
 _TYPE, _MAGIC, _PREFIX = slice(156, 157), slice(257, 263), slice(345, 500)
 _POSIX: Final = b"ustar\0"  # GNU's magic has a space; its headers have no prefix
-_MORE_OF_SPARSE, _MORE_AGAIN = (
-    482,
-    504,
-)  # whether another block with the map of a sparse file follows
+# Whether another block with the map of a sparse file follows: in its header, in such a block.
+_MORE_OF_SPARSE, _MORE_AGAIN = 482, 504
 
 _PAX, _PAX_OF_ALL, _LONG_NAME, _LONG_LINK, _SPARSE = (b"x", b"X"), b"g", b"L", b"K", b"S"
 _FILES: Final = (b"0", b"\0", b"7")
