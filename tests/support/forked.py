@@ -86,6 +86,7 @@ class Forked:
         given = self._folder / "stdin"
         given.write_bytes(stdin)
         program = f"import runpy, sys; sys.argv[:] = {[str(path), *words]!r}\n"
+        program += f"sys.path.insert(0, {str(path.parent)!r})\n"
         program += "runpy.run_path(sys.argv[0], run_name='__main__')"
         ran = self(program, stdin=str(given))
         assert ran.code == 0, ran.told
