@@ -269,10 +269,7 @@ class TestOutput:
     def test_closed_streams(self, closed: int, code: int) -> None:
         command = shlex.join([sys.executable, "-m", "tfprof", "demo", "--max_depth=1"])
         ran = subprocess.run(
-            ["/bin/sh", "-c", f"{command} {closed}>&-"],
-            check=False,
-            capture_output=True,
-            text=True,
+            ["/bin/sh", "-c", f"{command} {closed}>&-"], check=False, capture_output=True, text=True
         )
         assert ran.returncode == code
         assert "Traceback" not in ran.stderr

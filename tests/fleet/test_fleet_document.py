@@ -45,10 +45,7 @@ def here(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(("command", "output"), PAGE.commands())
 def test_a_command_prints_what_the_page_shows(
-    command: str,
-    output: str,
-    capsys: pytest.CaptureFixture[str],
-    request: pytest.FixtureRequest,
+    command: str, output: str, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
 ) -> None:
     PAGE.run(command, output, capsys, request)
 

@@ -97,8 +97,7 @@ INTERRUPTED = "tfprof: interrupted\ntfprof: the same command with --resume goes 
 
 
 @pytest.mark.parametrize(
-    ("number", "scheduler"),
-    [(signal.SIGINT, ""), (signal.SIGKILL, ""), (signal.SIGINT, "dask")],
+    ("number", "scheduler"), [(signal.SIGINT, ""), (signal.SIGKILL, ""), (signal.SIGINT, "dask")]
 )
 def test_a_command_that_ends_early_leaves_the_old_state_and_no_process(
     logs: Path, tmp_path: Path, number: signal.Signals, scheduler: str

@@ -21,17 +21,7 @@ import sweeps
 from case import VIEWS
 from profiles import PROFILES
 from sampling import amount
-from sweeps import (
-    NAME,
-    Damage,
-    Sample,
-    everywhere,
-    is_sentence,
-    or_refusal,
-    some,
-    source,
-    spread,
-)
+from sweeps import NAME, Damage, Sample, everywhere, is_sentence, or_refusal, some, source, spread
 from tfprof import cli
 from tfprof.errors import InputError, UsageError
 from tfprof.io.open_files import open_source

@@ -74,10 +74,7 @@ EVERYWHERE: Final = {
     "several.data-00001-of-00003": 972,
     "several.data-00002-of-00003": 972,
 }
-EVERY_BYTE: Final = {
-    "first": 22_280,
-    "first_sharded-00000-of-00002": 9_930,
-}
+EVERY_BYTE: Final = {"first": 22_280, "first_sharded-00000-of-00002": 9_930}
 HERE_AND_THERE: Final = {
     "first_sharded-00001-of-00002": 200,
     "dtypes.data-00000-of-00001": 200,

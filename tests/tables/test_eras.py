@@ -62,7 +62,7 @@ def test_defaults_are_those_of_the_time_and_can_be_changed() -> None:
     assert Query.of({"era": "now"}) == Query()
     late = effective({"era": "2018"})
     assert [late[name] for name in ("max_depth", "account_type_regexes", "select")] == [
-        *(10, (".*",), ("params",)),
+        *(10, (".*",), ("params",))
     ]
 
 
@@ -77,7 +77,7 @@ def test_op_view_of_2017_counts_every_type_and_has_eleven_rows() -> None:
 def test_in_2016_a_variable_of_the_second_version_is_a_variable(model: Profile) -> None:
     assert lines(model, era="2016") == lines(model, era="2017")
     assert lines(model, era="2017", account_type_regexes="Variable") == [
-        "_TFProfRoot (--/0 params)",
+        "_TFProfRoot (--/0 params)"
     ]
 
 
@@ -122,7 +122,7 @@ def test_graph_view_prints_inputs_by_name_and_totals_them_in_their_order() -> No
         "    conv2 (20us/130us)",  # its total holds conv1, which was accounted below it
     ]
     assert [line.split(" (")[0] for line in lines(network, "graph", era="2018", **options)[1:]] == [
-        *("_TFProfRoot", "  add", "    conv2", "      conv1", "        image"),
+        *("_TFProfRoot", "  add", "    conv2", "      conv1", "        image")
     ]
     hidden = lines(network, "graph", era="2017", min_micros=5, order_by="micros", **options)
     assert hidden == [
@@ -160,7 +160,7 @@ def test_gradients_count_under_the_line_that_asks_for_them() -> None:
     assert [line.strip() for line in now[-2:]] == ["m.py:5:f ()", "m.py:5:f (gradient) ()"]
     then = lines(load(case), "code", era="2018", select="")
     assert [line.split(" (")[0].strip() for line in then[1:]] == [
-        *("_TFProfRoot", "m.py:5:f:f", "m.py:9:f:f"),
+        *("_TFProfRoot", "m.py:5:f:f", "m.py:9:f:f")
     ]
 
 
@@ -222,11 +222,7 @@ def test_depth_counts_the_scopes_that_are_left_out(model: Profile) -> None:
 
 def test_the_root_counts_where_everything_does(model: Profile) -> None:
     shown = lines(model, era="2017", account_type_regexes=".*", select="float_ops", min_float_ops=1)
-    assert shown == [
-        "_TFProfRoot (0/148 flops)",
-        "  net/fc (48/48 flops)",
-        "  out (100/100 flops)",
-    ]
+    assert shown == ["_TFProfRoot (0/148 flops)", "  net/fc (48/48 flops)", "  out (100/100 flops)"]
 
 
 def test_what_is_not_accounted_adds_nothing(model: Profile) -> None:
