@@ -15,10 +15,11 @@ import pytest
 
 import tfprof
 from cache_programs import BEGIN, END, SECONDS
+from interrupted import wait_until
 from profiles import PROFILES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
 WORDS: Final = ("scope", "--select=micros,params", "--max_depth=6", *PROFILES["resnet"].flags())
 Answer = tuple[int, bytes, bytes]  # exit code, standard output, standard error
@@ -34,20 +35,18 @@ class Child:
         self, *words: str, before: str = "", cache: str | None = None,
         setup: Callable[[], None] | None = None,
     ) -> subprocess.Popen[bytes]:  # fmt: skip
-        home = Path(tfprof.__file__).parents[1]
-        environment: Mapping[str, str] = {
-            **os.environ,
-            "TFPROF_CACHE": str(self.cache) if cache is None else cache,
-            "READS": str(self._reads),
-            "PYTHONPATH": str(home),
-        }
         return subprocess.Popen(
             [sys.executable, "-c", BEGIN + before + END, *words],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=environment,
+            env=self.environment(str(self.cache) if cache is None else cache),
             preexec_fn=setup,  # noqa: PLW1509 - no threads here
         )
+
+    def environment(self, cache: str) -> dict[str, str]:
+        home = str(Path(tfprof.__file__).parents[1])
+        own = {"TFPROF_CACHE": cache, "READS": str(self._reads), "PYTHONPATH": home}
+        return {**os.environ, **own}
 
     def ask(self, *words: str, **how: object) -> Answer:
         child = self.start(*words, **how)  # type: ignore[arg-type]
@@ -65,10 +64,7 @@ class Child:
 
     def wait_for_entry(self) -> None:
         """Entries are written when the command has ended."""
-        until = time.monotonic() + SECONDS
-        while len(self.files()) < 2 and time.monotonic() < until:
-            time.sleep(0.05)
-        assert len(self.files()) >= 2
+        wait_until(lambda: len(self.files()) >= 2)
 
 
 @pytest.fixture
@@ -123,9 +119,7 @@ write_entry.write_entry = slow
     code, out, _ = child.ask(*WORDS, before=slow)  # both pipes are closed, too
     assert code == 0
     assert out
-    until = time.monotonic() + SECONDS
-    while not writer.exists() and time.monotonic() < until:
-        time.sleep(0.05)
+    wait_until(writer.exists)
     process = int(writer.read_text())
     assert os.getsid(process) == process  # Ctrl-C at the terminal does not reach it
     os.kill(process, signal.SIGKILL)
@@ -151,10 +145,7 @@ def killed(_, pieces):
 write_files.with_progress = killed
 """
     assert child.ask(*WORDS, before=killed) == expected
-    until = time.monotonic() + SECONDS
-    while not ended.exists() and time.monotonic() < until:
-        time.sleep(0.05)
-    assert ended.exists()
+    wait_until(ended.exists)
     time.sleep(0.1)
     assert child.files() == []
     assert child.ask(*WORDS) == expected
@@ -220,14 +211,8 @@ def test_a_program_writes_what_it_holds_at_its_end(child: Child) -> None:
     words = [*map(str, (files.graph, *files.runs, files.op_log))]
 
     def run(cache: str) -> bytes:
-        environment = {
-            **os.environ, "TFPROF_CACHE": cache, "READS": str(child._reads),
-            "PYTHONPATH": str(Path(tfprof.__file__).parents[1]),
-        }  # fmt: skip
         command = [sys.executable, "-c", BEGIN + PROGRAM, *words]
-        return subprocess.run(
-            command, env=environment, check=True, capture_output=True, timeout=SECONDS
-        ).stdout
+        return subprocess.check_output(command, env=child.environment(cache), timeout=SECONDS)
 
     expected = run("off")
     assert run(str(child.cache)) == expected

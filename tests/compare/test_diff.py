@@ -76,6 +76,7 @@ def test_what_both_have_is_compared_where_one_has_no_run() -> None:
     there, back = diff(BASE, without_run), diff(without_run, BASE)
     assert there.diff.metrics == back.diff.metrics
     assert set(there.diff.metrics) == {"params", "float_ops"}
+    assert "base_micros" not in there.to_dict().keys() | back.to_dict().keys()
     assert there.totals["params"]["difference"] == 3 == -back.totals["params"]["difference"]
 
 
