@@ -36,6 +36,38 @@ GRAPH: Final = b"\n\x08\n\x01a\x12\x03Neg"
 # --- the table ---------------------------------------------------------------------------------
 
 
+PAGE: Final = """# Limits
+
+Files are not trusted. The memory and time that a file takes grow with its size, not
+with what it declares. Where a small file could still ask for much more, a limit
+stops it, with a sentence that names the flag to raise. This page is written from the
+table in `src/tfprof/tables/limits.py`.
+
+| flag | limit | what it bounds | beyond it |
+|---|---|---|---|
+{rows}
+
+## Why each is there
+
+{reasons}
+
+## How to raise one
+
+```sh
+tfprof scope graph.pb.gz --limit_unpack_ratio=1000
+```
+
+```python
+with tfprof.raised_limits(unpack_ratio=1000):
+    tfprof.load("graph.pb.gz")
+```
+
+In Python a limit holds for what is done inside of the `with`, in that thread; it
+can be lowered in the same way, as a service that reads untrusted files should do. A
+limit is at least 1; to lift it, set a large number.
+"""
+
+
 def page() -> str:
     """docs/limits.md, as the table tells it."""
     rows = [
@@ -43,40 +75,7 @@ def page() -> str:
         for one in LIMITS.values()
     ]
     reasons = [f"- **`{one.flag}`**: {one.guards}" for one in LIMITS.values()]
-    return "\n".join(
-        [
-            "# Limits",
-            "",
-            "Files are not trusted. The memory and time that a file takes grow with its size, not",
-            "with what it declares. Where a small file could still ask for much more, a limit",
-            "stops it, with a sentence that names the flag to raise. This page is written from the",
-            "table in `src/tfprof/tables/limits.py`.",
-            "",
-            "| flag | limit | what it bounds | beyond it |",
-            "|---|---|---|---|",
-            *rows,
-            "",
-            "## Why each is there",
-            "",
-            *reasons,
-            "",
-            "## How to raise one",
-            "",
-            "```sh",
-            "tfprof scope graph.pb.gz --limit_unpack_ratio=1000",
-            "```",
-            "",
-            "```python",
-            "with tfprof.raised_limits(unpack_ratio=1000):",
-            '    tfprof.load("graph.pb.gz")',
-            "```",
-            "",
-            "In Python a limit holds for what is done inside of the `with`, in that thread; it",
-            "can be lowered in the same way, as a service that reads untrusted files should do. A",
-            "limit is at least 1; to lift it, set a large number.",
-            "",
-        ]
-    )
+    return PAGE.format(rows="\n".join(rows), reasons="\n".join(reasons))
 
 
 def test_the_document_is_that_of_the_table(request: pytest.FixtureRequest) -> None:
@@ -134,6 +133,25 @@ def refused(line: list[str], code: int, capsys: pytest.CaptureFixture[str]) -> s
     told = capsys.readouterr().err
     assert told.count("tfprof: ") == 1
     return told
+
+
+def written(path: Path, kind: str, content: dict[str, Any]) -> Path:
+    """The file of a message: "GraphDef", {"node": [{"name": "a"}]}."""
+    path.write_bytes(message(f"tensorflow.{kind}")(**content).SerializeToString())
+    return path
+
+
+def graph_file(folder: Path, *nodes: dict[str, Any]) -> str:
+    """The flag of a graph of Neg nodes."""
+    content = {"node": [{"op": "Neg", **node} for node in nodes]}
+    return f"--graph_path={written(folder / 'graph', 'GraphDef', content)}"
+
+
+def run_file(folder: Path, devices: dict[str, list[dict[str, Any]]]) -> str:
+    """The flag of a run: what ran by device."""
+    stats = [{"device": name, "node_stats": nodes} for name, nodes in devices.items()]
+    path = written(folder / "run", "RunMetadata", {"step_stats": {"dev_stats": stats}})
+    return f"--run_meta_path={path}"
 
 
 def test_a_gzip_bomb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -205,14 +223,9 @@ def test_a_pipe_up_to_its_limit(tmp_path: Path) -> None:
 
 
 def test_many_notes_of_one_kind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run: Any = message("tensorflow.RunMetadata")()
-    device = run.step_stats.dev_stats.add(device="/job:a/replica:0/task:0/device:CPU:0")
-    for number in range(1_000):
-        device.node_stats.add(node_name=f"n{number}")
-    path = tmp_path / "run"
-    path.write_bytes(run.SerializeToString())
-    (tmp_path / "graph").write_bytes(GRAPH)
-    line = ["scope", f"--graph_path={tmp_path / 'graph'}", f"--run_meta_path={path}"]
+    nodes = [{"node_name": f"n{number}"} for number in range(1_000)]
+    run = run_file(tmp_path, {"/job:a/replica:0/task:0/device:CPU:0": nodes})
+    line = ["scope", graph_file(tmp_path, {"name": "a"}), run]
 
     def told(*further: str) -> list[str]:
         assert cli.run([*line, *further]) == 0
@@ -228,11 +241,7 @@ def test_many_notes_of_one_kind(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_names_of_too_many_parts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    graph: Any = message("tensorflow.GraphDef")()
-    graph.node.add(name="/" * 1_000_000, op="Neg")
-    path = tmp_path / "graph"
-    path.write_bytes(graph.SerializeToString())
-    line = ["scope", f"--graph_path={path}", "--max_depth=2"]
+    line = ["scope", graph_file(tmp_path, {"name": "/" * 1_000_000}), "--max_depth=2"]
     assert refused(line, 3, capsys) == (
         "tfprof: the 1 names of the graph have 1,000,001 parts; tfprof accepts at most 100 parts "
         "per name (--limit_name_parts raises this limit)\n"
@@ -242,11 +251,8 @@ def test_names_of_too_many_parts(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_steps_of_a_saved_profile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    saved: Any = message("tensorflow.tfprof.ProfileProto")()
-    saved.nodes[0].name = "a"
-    saved.steps.extend(range(12))
-    path = tmp_path / "profile"
-    path.write_bytes(saved.SerializeToString())
+    saved = {"nodes": {0: {"name": "a"}}, "steps": range(12)}
+    path = written(tmp_path / "profile", "tfprof.ProfileProto", saved)
     line = ["scope", f"--profile_path={path}"]
     assert refused([*line, "--limit_steps=11"], 3, capsys) == (
         f"tfprof: {path} has 12 steps; tfprof accepts at most 11 steps (--limit_steps raises this "
@@ -256,67 +262,50 @@ def test_steps_of_a_saved_profile(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 def test_texts_that_many_rows_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run: Any = message("tensorflow.RunMetadata")()
-    device = run.step_stats.dev_stats.add(device="/device:CPU:0" + "x" * 1_000_000)
-    for number in range(100):
-        device.node_stats.add(node_name=f"n{number}", all_start_micros=1, op_end_rel_micros=1)
-    path = tmp_path / "run"
-    path.write_bytes(run.SerializeToString())
-    line = ["op", f"--run_meta_path={path}", "--select=micros"]
+    times = {"all_start_micros": 1, "op_end_rel_micros": 1}
+    nodes = [{"node_name": f"n{number}", **times} for number in range(100)]
+    run = run_file(tmp_path, {"/device:CPU:0" + "x" * 1_000_000: nodes})
+    line = ["op", run, "--select=micros"]
     assert refused(line, 3, capsys) == (
-        f"tfprof: {path}: the devices of 100 rows would take 100,001,300 bytes; tfprof accepts at "
-        "most 1,000 bytes per row (--limit_row_bytes raises this limit)\n"
+        f"tfprof: {tmp_path / 'run'}: the devices of 100 rows would take 100,001,300 bytes; tfprof "
+        "accepts at most 1,000 bytes per row (--limit_row_bytes raises this limit)\n"
     )
     assert cli.run([*line, "--limit_row_bytes=1000013"]) == 0
 
 
 def test_paths_of_many_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    log: Any = message("tensorflow.tfprof.OpLogProto")()
-    log.id_to_string[1] = "l" * 1_000_000
-    traces = log.log_entries.add(name="a").code_def.traces
-    for number in range(100):
-        traces.add(lineno=number, file_id=1, function_id=7, line_id=-3)
-    path = tmp_path / "log"
-    path.write_bytes(log.SerializeToString())
-    (tmp_path / "graph").write_bytes(GRAPH)
-    line = ["code", f"--graph_path={tmp_path / 'graph'}", f"--op_log_path={path}"]
+    ids = {"file_id": 1, "function_id": 7, "line_id": -3}
+    traces = [{"lineno": number, **ids} for number in range(100)]
+    entry = {"name": "a", "code_def": {"traces": traces}}
+    log = {"id_to_string": {1: "l" * 1_000_000}, "log_entries": [entry]}
+    path = written(tmp_path / "log", "tfprof.OpLogProto", log)
+    line = ["code", graph_file(tmp_path, {"name": "a"}), f"--op_log_path={path}"]
     told = refused(line, 3, capsys)
     assert "graph, " in told
     assert "log: the call stacks of 100 rows would take 100,000,000 bytes; tfprof accepts" in told
 
 
 def test_shapes_of_many_inputs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    graph: Any = message("tensorflow.GraphDef")()
-    shape = graph.node.add(name="a", op="Neg").attr["_output_shapes"].list.shape.add()
-    for _ in range(50_000):
-        shape.dim.add(size=1)
-    graph.node.add(name="b", op="Neg", input=["a"] * 1_000)
-    path = tmp_path / "graph"
-    path.write_bytes(graph.SerializeToString())
-    line = ["scope", f"--graph_path={path}", "--select=input_shapes"]
+    shapes = {"_output_shapes": {"list": {"shape": [{"dim": [{"size": 1}] * 50_000}]}}}
+    nodes = {"name": "a", "attr": shapes}, {"name": "b", "input": ["a"] * 1_000}
+    line = ["scope", graph_file(tmp_path, *nodes), "--select=input_shapes"]
     sentence = "the input shapes of 1,000 rows would take 150,000,000 bytes"
     assert sentence in refused(line, 3, capsys)
     with pytest.raises(InputError, match=f"^what was given: {sentence}"):
-        tfprof.load(path.read_bytes())
+        tfprof.load((tmp_path / "graph").read_bytes())
 
 
 def test_arrows_of_a_timeline(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    graph: Any = message("tensorflow.GraphDef")()
-    graph.node.add(name="a", op="Neg")
-    graph.node.add(name="b", op="Neg", input=["a"] * 30)
-    run: Any = message("tensorflow.RunMetadata")()
-    for task, name, times in ((0, "a", 1), (1, "b", 20)):
-        device = run.step_stats.dev_stats.add(device=f"/job:a/replica:0/task:{task}/device:CPU:0")
-        for at in range(times):
-            device.node_stats.add(node_name=name, all_start_micros=9 + at, op_end_rel_micros=1)
-    for name, made in (("graph", graph), ("run", run)):
-        (tmp_path / name).write_bytes(made.SerializeToString())
-    line = [
-        "graph",
-        f"--graph_path={tmp_path / 'graph'}",
-        f"--run_meta_path={tmp_path / 'run'}",
-        f"--output=timeline:outfile={tmp_path / 'timeline'}",
-    ]
+    graph = graph_file(tmp_path, {"name": "a"}, {"name": "b", "input": ["a"] * 30})
+    devices = {
+        f"/job:a/replica:0/task:{task}/device:CPU:0": [
+            {"node_name": name, "all_start_micros": 9 + at, "op_end_rel_micros": 1}
+            for at in range(times)
+        ]
+        for task, name, times in ((0, "a", 1), (1, "b", 20))
+    }
+    timeline = f"--output=timeline:outfile={tmp_path / 'timeline'}"
+    line = ["graph", graph, run_file(tmp_path, devices), timeline]
     assert cli.run([*line, "--limit_arrows=600"]) == 0
     capsys.readouterr()
     told = refused([*line, "--limit_arrows=599"], 2, capsys).splitlines()[-1]
