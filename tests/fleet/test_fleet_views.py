@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import tracemalloc
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from tfprof.errors import UsageError
 from tfprof.fleet.statistics import Percentile
 from tfprof.tables.fields import METRICS
 from tfprof.tables.statistics import STATS
+from traced_peak import peak_and
 
 if TYPE_CHECKING:
     from tfprof.results.fleet import Fleet
@@ -427,18 +428,14 @@ def test_a_percentile_of_many_blocks_is_that_of_numpy(monkeypatch: pytest.Monkey
 def test_memory_of_a_percentile_does_not_grow_with_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tfprof.fleet.statistics._BLOCK_BYTES", 1 << 18)
 
-    def peak(samples: int) -> int:
-        tracemalloc.start()
+    def gather(samples: int) -> None:
         gathering = Percentile(STATS["p90"], 100)
         for number in range(samples):
             gathering.add(np.arange(100) * number)
         gathering.result()
-        most = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return most
 
-    peak(10)
-    assert peak(20_000) < 1.3 * peak(1_000)
+    _, few, many = (peak_and(partial(gather, count))[0] for count in (10, 1_000, 20_000))
+    assert many < 1.3 * few
 
 
 @pytest.mark.whole
@@ -451,12 +448,7 @@ def test_memory_of_an_answer_does_not_grow_with_workers(
     def peak(workers: int) -> int:
         names = [f"worker_{number}" for number in range(workers)]
         path = write_dataset(tmp_path / str(workers), dict.fromkeys(names, loaded))
-        fleet = tfprof.fleet(path)
-        tracemalloc.start()
-        fleet.scope(stat="p90")
-        most = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return most
+        return peak_and(partial(tfprof.fleet(path).scope, stat="p90"))[0]
 
     peak(2)
     assert peak(40) < 1.6 * peak(5)

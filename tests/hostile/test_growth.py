@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -17,6 +16,7 @@ from tfprof.wire.scalar import encode_varint as varint
 from tfprof.writers.numbers import CHUNK, chunks
 from tfprof.writers.saved import saved
 from tfprof.writers.timeline import timeline
+from traced_peak import peak_and
 from wire_parts import field, joined, node, output_shapes
 
 if TYPE_CHECKING:
@@ -54,12 +54,7 @@ def run(stats: dict[bytes, list[tuple[bytes, int]]]) -> bytes:
 
 def peak_and_total(pieces: Callable[[], Iterable[bytes]]) -> tuple[int, int]:
     """(the most memory that making *pieces* took, their length)."""
-    tracemalloc.start()
-    try:
-        total = sum(map(len, pieces()))
-        return tracemalloc.get_traced_memory()[1], total
-    finally:
-        tracemalloc.stop()
+    return peak_and(lambda: sum(map(len, pieces())))
 
 
 # --- what is long is made in pieces --------------------------------------------------------------
@@ -67,10 +62,8 @@ def peak_and_total(pieces: Callable[[], Iterable[bytes]]) -> tuple[int, int]:
 
 def deep(names: int, parts: int = 1_000) -> Profile:
     """Nodes a thousand scopes down, each in its own: as many rows, with long names."""
-    listed = [
-        b"/".join([b"scope%d" % number, *(b"part%d" % part for part in range(parts - 1))])
-        for number in range(names)
-    ]
+    below = b"".join(b"/part%d" % part for part in range(parts - 1))
+    listed = [b"scope%d%b" % (number, below) for number in range(names)]
     ran = {CPU: [(name, 100 + 10 * at) for at, name in enumerate(listed)]}
     return loaded(map(plain, listed), run(ran))
 
@@ -178,13 +171,10 @@ def test_a_step_costs_what_it_has() -> None:
         (plain(b"x%d" % number) for number in range(nodes)),
         *(run({CPU: [(b"x7", 100 + step)]}) for step in range(steps)),
     )
-    tracemalloc.start()
-    try:
-        assert int(profile.values("micros", None).sum()) == 7
-        assert int(profile.values("occurrence", None).sum()) == 1
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    peak, sums = peak_and(
+        lambda: [int(profile.values(name, None).sum()) for name in ("micros", "occurrence")]
+    )
+    assert sums == [7, 1]
     # The two answers, and what a division makes of them.
     assert peak < 8 * 8 * nodes
 
@@ -206,12 +196,7 @@ def test_attributes_of_one_graph_are_not_copied() -> None:
     """Tensors among them may be most of a file."""
     big = joined(node(b"c", b"Const", [*field(1, b"value"), *field(2, bytes(4_000_000))]))
     profile = loaded([big, plain(b"x")])
-    tracemalloc.start()
-    try:
-        owner, entry = profile.attributes
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    peak, (owner, entry) = peak_and(lambda: profile.attributes)
     assert owner.tolist() == [0, 1]
     assert int(entry.length[0]) > 4_000_000
     assert peak < 100_000
