@@ -155,10 +155,6 @@ def small_files() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 
 
-def no_processes() -> None:
-    resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
-
-
 @pytest.mark.parametrize("without", ["", "del os.fork"])
 def test_a_full_disk_is_no_error(without: str, child: Child, expected: Answer) -> None:
     assert child.ask(*WORDS, setup=small_files, before=without) == expected

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pytest
 
-from case import RunMetadata
+from hostile_parts import device, node, part, stat
 from ours import wire_of
 from profiles import DATA, PROFILES, SAMPLE, content
 from tfprof import cli
@@ -50,8 +50,8 @@ def refused(ran: Ran, code: int, *parts: str) -> None:
     assert ran.out == ""
     sentences = [line for line in ran.err.splitlines() if line.startswith("tfprof: ")]
     assert len(sentences) == 1
-    for part in parts:
-        assert part in sentences[0]
+    for each in parts:
+        assert each in sentences[0]
     assert ran.code == code
 
 
@@ -74,7 +74,7 @@ def test_a_file_that_cannot_be_used(run: Run, name: str, flag: str, tmp_path: Pa
     make(path)
     if (name, flag) == ("folder", "graph_path"):
         told = told[:1]  # what could be in a folder is named, and no flag
-    parts = (part.format(flag=flag) for part in told)
+    parts = (each.format(flag=flag) for each in told)
     refused(run("scope", f"--{flag}={path}"), 3, str(path), *parts)
 
 
@@ -129,14 +129,9 @@ def test_meta_graph_without_a_graph(run: Run, tmp_path: Path) -> None:
 
 
 def test_damaged_attribute_is_told_by_who_needs_it(run: Run, tmp_path: Path) -> None:
-    entry = b"\x0a\x0bdata_format\x12\x7f"
-    body = b"\x0a\x01a\x12\x03Add*" + bytes([len(entry)]) + entry
     graph, ran = tmp_path / "g", tmp_path / "r"
-    graph.write_bytes(b"\x0a" + bytes([len(body)]) + body)
-    stats = RunMetadata()
-    device = stats.step_stats.dev_stats.add(device="/gpu:0")
-    device.node_stats.add(node_name="a", all_start_micros=5, op_end_rel_micros=7)
-    ran.write_bytes(stats.SerializeToString())
+    graph.write_bytes(node(b"a", b"Add", part(5, b"\x0a\x0bdata_format\x12\x7f")))
+    ran.write_bytes(part(1, device(b"/gpu:0", stat(b"a", 5, 7))))
     files = [f"--graph_path={graph}", f"--run_meta_path={ran}"]
     assert run("scope", *files).code == 0
     refused(run("advise", *files), 3, "an attribute of the graph is damaged")
@@ -197,12 +192,10 @@ def test_two_commands(run: Run) -> None:
 class TestOutput:
     """A failed write leaves what was there."""
 
-    def test_missing_folder(self, run: Run, tmp_path: Path) -> None:
+    def test_missing_folder_and_folder_in_the_way(self, run: Run, tmp_path: Path) -> None:
         path = tmp_path / "no" / "out.txt"
         ran = run("scope", GRAPH, f"--output=file:outfile={path}")
         refused(ran, 4, str(path), "no folder", str(path.parent))
-
-    def test_folder_in_the_way(self, run: Run, tmp_path: Path) -> None:
         refused(run("scope", GRAPH, f"--output=file:outfile={tmp_path}"), 4, "is a folder")
 
     def test_input_is_not_overwritten(self, run: Run, tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,8 +15,8 @@ import pytest
 
 import tfprof
 import tfprof.cache.pending
-from cache_programs import BEGIN, END, SECONDS
-from cached import Asking
+from cache_programs import BEGIN, END
+from interrupted import wait_until
 from profiles import DATA
 from tfprof.cache.folder import entries
 from tfprof.foundation import after_answer
@@ -25,6 +24,8 @@ from tfprof.shell.prompt import Shell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from cached import Asking
 
 OWN, MLP, WIDE = (
     str(DATA / "pairs" / name / "graph.pb.gz") for name in ("mlp_renamed", "mlp", "mlp_wide")
@@ -83,17 +84,7 @@ def test_a_page_that_is_served_has_no_zombie(tmp_path: Path) -> None:
         children = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text()
         server.kill()
     assert children == ""
-    until = time.monotonic() + SECONDS
-    while not entries(str(tmp_path / "cache")) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert len(entries(str(tmp_path / "cache"))) == 1  # somebody wrote it
-
-
-@pytest.fixture
-def asking(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
-) -> Asking:
-    return Asking(tmp_path / "cache", monkeypatch, capfdbinary)
+    wait_until(lambda: len(entries(str(tmp_path / "cache"))) == 1)  # somebody wrote it
 
 
 def test_the_prompt_keeps_no_profile_that_a_command_loaded(

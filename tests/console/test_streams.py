@@ -85,22 +85,17 @@ def test_a_plain_stream_gets_the_bytes_in_their_order(
     assert written(stream) == b"before\n" + b"".join(PIECES) + b"after\n"
 
 
-def test_a_stream_around_another_sees_all_of_it(at: Callable[..., None]) -> None:
-    below = plain("utf-8")
+@pytest.mark.parametrize(("encoding", "text"), [("utf-8", AS_TEXT), ("ascii", IN_ASCII)])
+def test_a_stream_around_another_sees_all_of_it(
+    at: Callable[..., None], encoding: str, text: str
+) -> None:
+    """What it cannot encode is escaped."""
+    below = plain(encoding)
     tee = Tee(below)
     at(tee)
     print_report(PIECES)
-    assert tee.copy == AS_TEXT
-    assert written(below) == AS_TEXT.encode()
-
-
-def test_what_a_stream_cannot_encode_is_escaped(at: Callable[..., None]) -> None:
-    below = plain("ascii")
-    tee = Tee(below)
-    at(tee)
-    print_report(PIECES)
-    assert tee.copy == IN_ASCII
-    assert written(below) == IN_ASCII.encode("ascii")
+    assert tee.copy == text
+    assert written(below) == text.encode(encoding)
 
 
 def test_whoever_replaced_write_is_called(at: Callable[..., None]) -> None:

@@ -231,12 +231,11 @@ LARGE: Final = {
     "resnet": {"graph": 3, "log": 30, "run_0": 30, "run_1": 30, "saved": 12},
     "seq2seq": {"graph": 2, "log": 20, "run_0": 20, "saved": 8},
 }
+IN_LARGE: Final = [(profile, name) for profile, names in LARGE.items() for name in names]
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize(
-    ("profile", "name"), [(profile, name) for profile, names in LARGE.items() for name in names]
-)
+@pytest.mark.parametrize(("profile", "name"), IN_LARGE)
 def test_a_large_file_damaged_here_and_there_is_read_or_refused(profile: str, name: str) -> None:
     if name == "saved":
         sample = sweeps.written(sweeps.whole(profile))[name]
@@ -251,12 +250,10 @@ def test_a_large_file_damaged_here_and_there_is_read_or_refused(profile: str, na
 # --- with checksums ------------------------------------------------------------------------------
 
 
-def packed_samples() -> list[tuple[str, str]]:
-    return [(name, one) for name in ("resnet", "seq2seq") for one in LARGE[name] if one != "saved"]
-
-
 @pytest.mark.sampled
-@pytest.mark.parametrize(("profile", "name"), packed_samples())
+@pytest.mark.parametrize(
+    ("profile", "name"), [sample for sample in IN_LARGE if "saved" not in sample]
+)
 def test_a_damaged_gzip_file_is_refused_or_unpacks_the_same(
     profile: str, name: str, tmp_path: Path
 ) -> None:
