@@ -205,6 +205,11 @@ def test_damaged_entries_never_show(name: str, asking: Asking) -> None:
     assert reads
 
 
+def a_folder(entry: Path) -> None:
+    entry.unlink()
+    entry.mkdir()
+
+
 def of_version_99(entry: Path) -> None:
     data = entry.read_bytes()
     entry.write_bytes(data[:8] + b"\x63" + data[9:])
@@ -212,7 +217,7 @@ def of_version_99(entry: Path) -> None:
 
 NOT_OURS: Final[dict[str, Callable[[Path], object]]] = {
     "link": lambda entry: entry.symlink_to(entry.rename(entry.parents[1] / "elsewhere")),
-    "folder": lambda entry: (entry.unlink(), entry.mkdir()),
+    "folder": a_folder,
     "writable": lambda entry: entry.chmod(0o666),
     "version": of_version_99,
     "empty": lambda entry: entry.write_bytes(b""),

@@ -179,15 +179,12 @@ def test_input_shapes_have_the_statistic_of_their_nodes(shared: Gathered) -> Non
 
 def test_a_device_is_that_of_the_worker_or_of_all(shared: Gathered) -> None:
     _, fleet = shared
-    options: dict[str, Any] = {
-        "select": ["device"],
-        "show_name_regexes": ["layer_1/(MatMul|weights)"],
-    }
-    all_workers = {row.name: row.devices for row in fleet.scope(**options)}
-    assert all_workers["layer_1/MatMul"] == ["/job:worker/replica:0/task:*/device:gpu:0"]
-    assert "*" not in all_workers["layer_1/weights"][0]
-    one = {row.name: row.devices for row in fleet.scope(**options, worker="worker_2")}
-    assert one["layer_1/MatMul"] == ["/job:worker/replica:0/task:2/device:gpu:0"]
+    shown: dict[str, Any] = {"show_name_regexes": ["layer_1/(MatMul|weights)"]}
+    for worker, task in (({}, "*"), ({"worker": "worker_2"}, "2")):
+        report = fleet.scope(select=["device"], **shown, **worker)
+        devices = {row.name: row.devices for row in report}
+        assert devices["layer_1/MatMul"] == [f"/job:worker/replica:0/task:{task}/device:gpu:0"]
+        assert "*" not in devices["layer_1/weights"][0]
 
 
 def test_nodes_of_other_graphs_are_counted_and_noted(different: Gathered) -> None:
@@ -228,11 +225,8 @@ def test_numbers_of_workers_are_those_of_the_graphs_that_they_ran(
     assert report.rows[0].total_params == (64 * 64 + 64) * (13 if larger else 12)
     assert str(report.flops) in {str(sample.flops) for sample in single}
     assert any("2 graphs" in str(note) for note in report.notes) == (larger and len(chosen) > 1)
-    assert summary_params(fleet.chosen(names)) == summary_params(workers[names[-1]])
-
-
-def summary_params(source: Fleet | Loaded) -> list[int]:
-    return [row["parameters"] for row in source.summary().rows]
+    of_fleet, of_worker = fleet.chosen(names).summary().rows, workers[names[-1]].summary().rows
+    assert [row["parameters"] for row in of_fleet] == [row["parameters"] for row in of_worker]
 
 
 def test_nodes_of_other_graphs_keep_types_and_inputs(different: Gathered) -> None:

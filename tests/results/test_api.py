@@ -129,13 +129,12 @@ print([name for name in sys.modules if name.split(".")[0] == "tensorflow"])
     assert run.stdout == "[]\n"
 
 
-@pytest.fixture
-def own_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True)
+def _own_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rules that a test registers are gone after it."""
     monkeypatch.setattr("tfprof.ops.table._by_user", {})
 
 
-@pytest.mark.usefixtures("own_rules")
 def test_examples_of_the_page_on_python() -> None:
     page = paths.DOCS / "python.md"
     result = doctest.testfile(str(page), module_relative=False)
@@ -150,7 +149,6 @@ def test_examples_of_the_page_on_python() -> None:
         *("compat.option_builder", "ops.table"),
     ],
 )
-@pytest.mark.usefixtures("own_rules")
 def test_examples_in_docstrings(module: str) -> None:
     result = doctest.testmod(import_module(f"tfprof.{module}"))
     assert result.attempted > 0

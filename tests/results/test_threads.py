@@ -281,7 +281,7 @@ def test_messages_are_of_one_kind_whoever_makes_them() -> None:
 def test_the_first_of_everything_by_many() -> None:
     files = PROFILES["handmade"]
     for _ in range(3):
-        line = [sys.executable, "-c", COLD, files.graph, files.runs[0], files.op_log]
+        line: list[Any] = [sys.executable, "-c", COLD, files.graph, files.runs[0], files.op_log]
         subprocess.run(line, check=True, timeout=60)
 
 

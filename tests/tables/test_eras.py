@@ -262,7 +262,11 @@ def test_source_text_is_cut_like_function_names() -> None:
 
 
 def test_only_what_was_counted_then_is_counted(model: Profile) -> None:
-    everything = {"account_type_regexes": ".*", "select": "float_ops", "max_depth": 1}
+    everything: dict[str, Any] = {
+        "account_type_regexes": ".*",
+        "select": "float_ops",
+        "max_depth": 1,
+    }
     assert lines(model, era="2017", **everything) == ["_TFProfRoot (0/148 flops)"]
     assert lines(model, **everything)[-1] == "_TFProfRoot (--/153 flops)"
 

@@ -240,7 +240,7 @@ def test_names_of_too_many_parts(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_steps_of_a_saved_profile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    saved = wire.saved_node(0, b"a") + b"".join(wire.number(2, step) for step in range(12))
+    saved = wire.saved_node(0, b"a") + wire.part(3, bytes(range(12)))
     line = ["scope", *given(tmp_path, profile=saved)]
     assert refused([*line, "--limit_steps=11"], 3, capsys) == (
         f"tfprof: {tmp_path / 'profile'} has 12 steps; tfprof accepts at most 11 steps "
