@@ -16,12 +16,13 @@ from tfprof.cache import write_entry
 from tfprof.cache.folder import parts_of
 from tfprof.errors import OutputError
 from tfprof.ops import table
+from uncached import without_cache
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cached import Asking, Said
+    from cached import Asking
 
 RUN: Final = PROFILES["resnet"].runs[0]
 # Each is answered by another path: text, rows of a table, what rules count, what checkers find.
@@ -48,13 +49,6 @@ def files(tmp_path: Path, asking: Asking) -> list[str]:
     graph.write_bytes(content(PROFILES["resnet"].graph))
     log = PROFILES["resnet"].op_log
     return [f"--graph_path={graph}", f"--run_meta_path={RUN}", f"--op_log_path={log}"]
-
-
-def without_cache(asking: Asking, *words: str) -> Said:
-    asking.use("off")
-    said = asking.ask(*words)
-    asking.use(asking.folder)
-    return said
 
 
 @pytest.fixture
@@ -162,8 +156,7 @@ def test_a_file_that_changed_has_another_answer(
 ) -> None:
     graph = tmp_path / "graph.pbtxt"
     first = asking.ask("scope", *files)
-    other = graph.read_bytes().replace(b"unit_1_0", b"unit_9_9")
-    graph.write_bytes(other)
+    graph.write_bytes(graph.read_bytes().replace(b"unit_1_0", b"unit_9_9"))
     said = asking.ask("scope", *files)
     assert asking.reads == 1
     assert said == without_cache(asking, "scope", *files)
@@ -278,12 +271,11 @@ def test_answers_about_one_model_leave_room_for_others(
     first = asking.ask("scope", f"--graph_path={other}")
     asking.ask("scope", *files)
     size = sum(file.stat().st_size for file in asking.files())
+    words = ("scope", f"--limit_cache_bytes={2 * size}", *files)
     for depth in range(3, 12):
-        asking.ask("scope", f"--max_depth={depth}", f"--limit_cache_bytes={2 * size}", *files)
+        asking.ask(*words, f"--max_depth={depth}")
     assert sum(file.stat().st_size for file in asking.files()) <= 2 * size
     answers.clear()
     assert asking.ask("scope", f"--graph_path={other}") == first
-    assert (
-        asking.ask("scope", "--max_depth=11", f"--limit_cache_bytes={2 * size}", *files).code == 0
-    )
+    assert asking.ask(*words, "--max_depth=11").code == 0
     assert answers == []

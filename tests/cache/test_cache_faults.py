@@ -30,6 +30,7 @@ from tfprof.foundation.later import lazy_table
 from tfprof.io.find_inputs import detect_file
 from tfprof.io.open_files import open_source
 from tfprof.read import add_run
+from uncached import without_cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,11 +63,10 @@ def test_labels_that_only_have_the_size_of_names_are_kept_as_they_are(
     nodes = {"weights": "Const", "hidden1": "Relu", "output2": "Tanh"}
     path = tmp_path / "small.pbtxt"
     path.write_text("".join(f'node {{ name: "{n}" op: "{t}" }}\n' for n, t in nodes.items()))
-    asking.use("off")
-    expected = asking.ask("op", "--select=occurrence", str(path))
-    asking.use(asking.folder)
+    words = ("op", "--select=occurrence", str(path))
+    expected = without_cache(asking, *words)
     for _ in range(3):
-        assert asking.ask("op", "--select=occurrence", str(path)) == expected
+        assert asking.ask(*words) == expected
     assert asking.reads == 0
 
 
@@ -91,10 +91,8 @@ def test_a_file_that_is_replaced_once_it_is_open_is_not_kept(
     before = asking.ask("scope", str(graph))
     assert b"unit_1_0" in before.out  # the file that it opened
     assert asking.files() == []
-    asking.use("off")
-    expected = asking.ask("scope", str(graph))
+    expected = without_cache(asking, "scope", str(graph))
     assert b"unit_9_9" in expected.out
-    asking.use(asking.folder)
     for _ in range(2):
         assert asking.ask("scope", str(graph)) == expected
     assert asking.reads == 0
@@ -210,10 +208,7 @@ def cached(path: Path | str) -> tfprof.Loaded:
 
 @pytest.mark.parametrize("copied", [False, True])
 def test_a_process_may_change_its_folder(
-    copied: bool,  # noqa: FBT001
-    asking: Asking,
-    graph: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    *, copied: bool, asking: Asking, graph: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asking.use("off")
     expected = tfprof.load(graph).summary().text()
@@ -324,10 +319,8 @@ def test_threads_share_a_lazy_table() -> None:
                 table = lazy_table(Table, parts)
 
                 def read(first: int, table: Table = table) -> bool:
-                    columns = [
-                        getattr(table, f"part{(first + at) % 200}").start for at in range(200)
-                    ]
-                    return any(column.flags.writeable for column in columns)
+                    names = (f"part{(first + at) % 200}" for at in range(200))
+                    return any(getattr(table, name).start.flags.writeable for name in names)
 
                 assert not any(pool.map(read, range(0, 200, 50)))
     finally:

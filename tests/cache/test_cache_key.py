@@ -15,16 +15,19 @@ import tfprof
 from cached import Asking, Said, rewritten
 from profiles import PROFILES, content
 from sampling import is_whole, sampled
+from sweeps import flipped
 from tfprof.cache import key
 from tfprof.cache.folder import cache_folder, cache_off, entries
 from tfprof.cache.joined_columns import open_columns
 from tfprof.writers.columnar import columns_file
+from uncached import without_cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 PACKAGE: Final = Path(tfprof.__file__).parent
 QUESTION: Final = ("scope", "--select=micros,params", "--max_depth=5", "--order_by=micros")
+RUN: Final = PROFILES["resnet"].runs[0]
 OTHER: Final = ("op", "--select=float_ops,occurrence")
 
 
@@ -35,18 +38,12 @@ def graph(tmp_path: Path) -> Path:
     return path
 
 
-def ask(asking: Asking, path: Path | str, words: tuple[str, ...] = QUESTION) -> Said:
-    return asking.ask(*words, f"--graph_path={path}", f"--run_meta_path={RUN}")
+def line(path: Path | str) -> tuple[str, ...]:
+    return (*QUESTION, f"--graph_path={path}", f"--run_meta_path={RUN}")
 
 
-RUN: Final = PROFILES["resnet"].runs[0]
-
-
-def without_cache(asking: Asking, path: Path, words: tuple[str, ...] = QUESTION) -> Said:
-    asking.use("off")
-    said = ask(asking, path, words)
-    asking.use(asking.folder)
-    return said
+def ask(asking: Asking, path: Path | str) -> Said:
+    return asking.ask(*line(path))
 
 
 def changed(path: Path) -> bytes:
@@ -82,7 +79,7 @@ def test_a_file_that_changed_is_read_again(change: str, asking: Asking, graph: P
     ask(asking, graph)
     assert asking.reads == 0
     CHANGES[change](graph)
-    expected = without_cache(asking, graph)
+    expected = without_cache(asking, *line(graph))
     assert ask(asking, graph) == expected
     assert asking.reads == 1
     assert ask(asking, graph) == expected
@@ -92,7 +89,7 @@ def test_a_file_that_changed_is_read_again(change: str, asking: Asking, graph: P
 def test_another_path_is_another_entry(asking: Asking, graph: Path) -> None:
     ask(asking, graph)
     moved = graph.rename(graph.with_name("moved.pbtxt"))
-    expected = without_cache(asking, moved)
+    expected = without_cache(asking, *line(moved))
     assert ask(asking, moved) == expected
     assert asking.reads == 1
 
@@ -105,8 +102,8 @@ def test_a_relative_path_is_not_that_of_another_folder(
     (other / graph.name).write_bytes(changed(graph))
     for folder in (graph.parent, other):
         monkeypatch.chdir(folder)
-        expected = without_cache(asking, graph.relative_to(graph.parent))
-        assert ask(asking, graph.relative_to(graph.parent)) == expected
+        expected = without_cache(asking, *line(graph.name))
+        assert ask(asking, graph.name) == expected
         assert asking.reads == 1
 
 
@@ -119,9 +116,7 @@ def test_a_file_that_appears_beside_a_graph_is_read(
     aside = stacks.rename(tmp_path / "aside")
     asking.ask("code", str(model))
     aside.rename(stacks)
-    asking.use("off")
-    expected = asking.ask("code", str(model))
-    asking.use(asking.folder)
+    expected = without_cache(asking, "code", str(model))
     assert asking.ask("code", str(model)) == expected
     assert asking.reads == 1
 
@@ -153,15 +148,12 @@ def test_another_version_has_other_entries(
     asking: Asking, graph: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ask(asking, graph)
-    monkeypatch.setattr(tfprof, "__version__", "9.9.9")
-    ask(asking, graph)
-    assert asking.reads == 1
-    monkeypatch.setattr(key, "FORMAT", 99)
-    ask(asking, graph)
-    assert asking.reads == 1
-    monkeypatch.setattr(key, "_code", lambda: (1, 1))
-    ask(asking, graph)
-    assert asking.reads == 1
+    for module, name, value in (
+        (tfprof, "__version__", "9.9.9"), (key, "FORMAT", 99), (key, "_code", lambda: (1, 1))
+    ):  # fmt: skip
+        monkeypatch.setattr(module, name, value)
+        ask(asking, graph)
+        assert asking.reads == 1
     assert len(entries(str(asking.folder))) == 4
 
 
@@ -206,34 +198,38 @@ def test_damaged_entries_never_show(name: str, asking: Asking) -> None:
             each.write_bytes(data)
             each.chmod(0o600)
         data = whole[file]
-        flipped = bytearray(data)
-        flipped[at] ^= 1 << (bit or 0)
-        file.write_bytes(data[:at] if bit is None else bytes(flipped))
+        file.write_bytes(data[:at] if bit is None else flipped(data, at, bit).data)
         for words in (QUESTION, OTHER):
             assert asking.ask(*words, *given) == expected[words], (file, at, bit)
             reads += asking.reads
     assert reads
 
 
-@pytest.mark.parametrize("what", ["link", "folder", "writable", "version", "empty"])
+def a_folder(entry: Path) -> None:
+    entry.unlink()
+    entry.mkdir()
+
+
+def of_version_99(entry: Path) -> None:
+    data = entry.read_bytes()
+    entry.write_bytes(data[:8] + b"\x63" + data[9:])
+
+
+NOT_OURS: Final[dict[str, Callable[[Path], object]]] = {
+    "link": lambda entry: entry.symlink_to(entry.rename(entry.parents[1] / "elsewhere")),
+    "folder": a_folder,
+    "writable": lambda entry: entry.chmod(0o666),
+    "version": of_version_99,
+    "empty": lambda entry: entry.write_bytes(b""),
+}
+
+
+@pytest.mark.parametrize("what", NOT_OURS)
 def test_a_file_that_is_not_ours_to_trust_is_not_used(
-    what: str, asking: Asking, graph: Path, tmp_path: Path
+    what: str, asking: Asking, graph: Path
 ) -> None:
     expected = ask(asking, graph)
-    entry = asking.entry()
-    if what == "link":
-        entry.symlink_to(entry.rename(tmp_path / "elsewhere"))
-    elif what == "folder":
-        entry.unlink()
-        entry.mkdir()
-    elif what == "writable":
-        entry.chmod(0o666)
-    elif what == "version":
-        data = bytearray(entry.read_bytes())
-        data[8] = 99
-        entry.write_bytes(data)
-    else:
-        entry.write_bytes(b"")
+    NOT_OURS[what](asking.entry())
     assert ask(asking, graph) == expected
     assert asking.reads == 1
 
@@ -341,9 +337,7 @@ def test_the_oldest_go_first(asking: Asking, graph: Path, tmp_path: Path) -> Non
     assert asking.reads == 0
     most = sum(sizes) + sizes[0] // 2
     last = shutil.copy(graph, tmp_path / "last.pbtxt")
-    asking.ask(
-        *QUESTION, f"--graph_path={last}", f"--run_meta_path={RUN}", f"--limit_cache_bytes={most}"
-    )
+    asking.ask(*line(last), f"--limit_cache_bytes={most}")
     assert sum(entry.size for entry in entries(str(asking.folder))) <= most
     reads = []
     for path in (paths[0], paths[2], last, paths[1]):
@@ -440,9 +434,7 @@ def test_an_entry_with_indices_out_of_range_is_read_from_the_files(
 ) -> None:
     files = PROFILES[profile].flags()
     questions = [("op", "--select=micros,params"), ("graph", "--max_depth=3"), ("code",)]
-    asking.use("off")
-    expected = [asking.ask(*words, *files) for words in questions]
-    asking.use(asking.folder)
+    expected = [without_cache(asking, *words, *files) for words in questions]
     asking.ask("scope", "--max_depth=1", *files)
     entry = asking.entry()
     sound = entry.read_bytes()

@@ -18,7 +18,7 @@ from interrupted import wait_until
 from profiles import PROFILES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
 WORDS: Final = ("scope", "--select=micros,params", "--max_depth=6", *PROFILES["resnet"].flags())
 SECONDS: Final = 60.0
@@ -36,20 +36,18 @@ class Child:
         self, *words: str, before: str = "", cache: str | None = None,
         setup: Callable[[], None] | None = None,
     ) -> subprocess.Popen[bytes]:  # fmt: skip
-        home = Path(tfprof.__file__).parents[1]
-        environment: Mapping[str, str] = {
-            **os.environ,
-            "TFPROF_CACHE": str(self.cache) if cache is None else cache,
-            "READS": str(self._reads),
-            "PYTHONPATH": str(home),
-        }
         return subprocess.Popen(
             [sys.executable, "-c", BEGIN + before + END, *words],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=environment,
+            env=self.environment(str(self.cache) if cache is None else cache),
             preexec_fn=setup,  # noqa: PLW1509 - no threads here
         )
+
+    def environment(self, cache: str) -> dict[str, str]:
+        home = str(Path(tfprof.__file__).parents[1])
+        own = {"TFPROF_CACHE": cache, "READS": str(self._reads), "PYTHONPATH": home}
+        return {**os.environ, **own}
 
     def ask(self, *words: str, **how: object) -> Answer:
         child = self.start(*words, **how)  # type: ignore[arg-type]
@@ -165,10 +163,6 @@ def small_files() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 
 
-def no_processes() -> None:
-    resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
-
-
 @pytest.mark.parametrize("without", ["", "del os.fork"])
 def test_a_full_disk_is_no_error(without: str, child: Child, expected: Answer) -> None:
     assert child.ask(*WORDS, setup=small_files, before=without) == expected
@@ -221,14 +215,8 @@ def test_a_program_writes_what_it_holds_at_its_end(child: Child) -> None:
     words = [*map(str, (files.graph, *files.runs, files.op_log))]
 
     def run(cache: str) -> bytes:
-        environment = {
-            **os.environ, "TFPROF_CACHE": cache, "READS": str(child._reads),
-            "PYTHONPATH": str(Path(tfprof.__file__).parents[1]),
-        }  # fmt: skip
         command = [sys.executable, "-c", BEGIN + PROGRAM, *words]
-        return subprocess.run(
-            command, env=environment, check=True, capture_output=True, timeout=SECONDS
-        ).stdout
+        return subprocess.check_output(command, env=child.environment(cache), timeout=SECONDS)
 
     expected = run("off")
     assert run(str(child.cache)) == expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import tfprof
+from hostile_parts import device, node, run, stat
 from profiles import PROFILES, content
 from tfprof import model_analyzer
 from tfprof.wire.schema import message
@@ -86,15 +88,15 @@ def test_no_options_are_those_of_trainable_variables(
 
 
 def test_only_profile_has_default_options() -> None:
-    refused(lambda: tfprof.Profiler(b"").profile_graph(0), A_DICTIONARY + "0")  # type: ignore[arg-type]
-    refused(lambda: Builder(0), A_DICTIONARY + "0")  # type: ignore[arg-type]
+    for call in (tfprof.Profiler(b"").profile_graph, Builder):
+        refused(partial(call, 0), A_DICTIONARY + "0")  # type: ignore[arg-type]
 
 
 def test_a_builder_is_as_good_as_what_it_builds() -> None:
     builder = Builder(QUIET).with_max_depth(1)
-    run = HANDMADE.runs[0]
-    assert profile(run_meta=run, options=builder) == profile(run_meta=run, options=builder.build())
-    assert profile(run_meta=run, options=builder) != profile(run_meta=run)
+    ran = {"run_meta": HANDMADE.runs[0]}
+    assert profile(**ran, options=builder) == profile(**ran, options=builder.build())
+    assert profile(**ran, options=builder) != profile(**ran)
     again = Builder(builder).with_max_depth(7)
     assert again.build() == {**QUIET, "max_depth": 7}
     assert builder.build()["max_depth"] == 1
@@ -117,22 +119,17 @@ def test_commands_that_are_no_text(cmd: Any) -> None:
 @pytest.mark.parametrize(
     ("yes", "no"),
     [
-        (1, 0),
-        (np.bool_(1), np.bool_(0)),
-        (np.int64(1), np.int64(0)),
-        (np.array(1), np.array(0)),
+        *((make(1), make(0)) for make in (int, np.bool_, np.int64, np.array)),
         (np.array(1, bool), np.array(0, bool)),
         ("true", "false"),
     ],
 )
 def test_what_is_true_and_what_is_false(loaded: tfprof.Loaded, yes: Any, no: Any) -> None:
-    def text(value: Any) -> str:
-        asked = loaded.scope(show_name_regexes=["w.*"], account_displayed_op_only=value)
-        return asked.text()
-
-    assert text(yes) == text(value=True)
-    assert text(no) == text(value=False)
-    assert text(value=True) != text(value=False)
+    texts = [
+        loaded.scope(show_name_regexes=["w.*"], account_displayed_op_only=value).text()
+        for value in (yes, True, no, False)
+    ]
+    assert texts[0] == texts[1] != texts[2] == texts[3]
 
 
 @pytest.mark.parametrize(
@@ -221,8 +218,9 @@ def test_steps_may_come_from_anything_that_lists_them() -> None:
 
 
 def test_folders_of_a_context_that_are_none() -> None:
-    refused(lambda: context(5), "profile_dir takes a string or a pathlib.Path, not 5")
-    refused(lambda: context(b"d"), "profile_dir takes a string or a pathlib.Path, not b'd'")
+    for folder in (5, b"d"):
+        told = f"profile_dir takes a string or a pathlib.Path, not {folder!r}"
+        refused(partial(context, folder), told)
     refused(
         lambda: context().add_auto_profile_dump(None, [1]),  # type: ignore[arg-type]
         "outdir takes a string or a pathlib.Path, not None",
@@ -303,15 +301,15 @@ def test_empty_paths(arguments: dict[str, Any], what: str) -> None:
         refused(lambda: profile(**arguments), f"the path of {what} is empty")
 
 
-def test_a_trace_is_a_path() -> None:
-    refused(lambda: tfprof.load(trace=5), "trace takes a string or a pathlib.Path, not 5")  # type: ignore[arg-type]
-
-
-def test_progress_that_cannot_be_told() -> None:
-    refused(
-        lambda: tfprof.load(HANDMADE.graph, progress=None),  # type: ignore[arg-type]
-        "progress takes a function, not None",
-    )
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"trace": 5}, "trace takes a string or a pathlib.Path, not 5"),
+        ({"graph": HANDMADE.graph, "progress": None}, "progress takes a function, not None"),
+    ],
+)
+def test_arguments_of_load(arguments: dict[str, Any], sentence: str) -> None:
+    refused(lambda: tfprof.load(**arguments), sentence)
 
 
 def test_a_saved_profile_in_memory(loaded: tfprof.Loaded, tmp_path: Path) -> None:
@@ -335,15 +333,15 @@ def test_a_saved_profile_in_memory(loaded: tfprof.Loaded, tmp_path: Path) -> Non
 
 
 def test_a_profile_is_never_saved_over_what_it_is_made_from(tmp_path: Path) -> None:
-    graph, run = tmp_path / "graph", tmp_path / "run"
+    graph, ran = tmp_path / "graph", tmp_path / "run"
     graph.write_bytes(content(HANDMADE.graph))
-    run.write_bytes(content(HANDMADE.runs[0]))
+    ran.write_bytes(content(HANDMADE.runs[0]))
     (tmp_path / "link").symlink_to(graph)
     profiler = tfprof.Profiler(graph)
-    profiler.add_step(0, run)
-    for path in (graph, run, tmp_path / "link"):
+    profiler.add_step(0, ran)
+    for path in (graph, ran, tmp_path / "link"):
         before = path.read_bytes()
-        for write in (tfprof.load(graph, run).save, profiler._write_profile):
+        for write in (tfprof.load(graph, ran).save, profiler._write_profile):
             with pytest.raises(tfprof.OutputError, match=r"is an input .* not overwritten$"):
                 write(path)
         assert path.read_bytes() == before
@@ -352,52 +350,41 @@ def test_a_profile_is_never_saved_over_what_it_is_made_from(tmp_path: Path) -> N
 # --- names that are no text --------------------------------------------------------------------
 
 
-def inside(number: int, content: bytes) -> bytes:
-    """A field with these bytes in it, on the wire: protobuf makes no text that is none."""
-    return bytes([number << 3 | 2, len(content)]) + content
-
-
-def graph_with(*nodes: tuple[bytes, bytes]) -> bytes:
-    """A graph of these nodes: (name, type) of each."""
-    return b"".join(inside(1, inside(1, name) + inside(2, kind)) for name, kind in nodes)
-
-
 @pytest.mark.parametrize("view", ["scope", "graph", "op"])
 def test_reports_of_names_that_are_no_text(view: str) -> None:
-    loaded = tfprof.load(graph_with((b"a\xff", b"Name"), ("é".encode(), b"Name")))
+    loaded = tfprof.load(node(b"a\xff", b"Name") + node("é".encode(), b"Name"))
     report = getattr(loaded, view)(select=["params"])
     report.text().encode()
     report._repr_html_().encode()
     names = [report.rows[0].name]
-    node = report.proto()
-    assert node.name == names[0]
+    root = report.proto()
+    assert root.name == names[0]
     if view == "op":
-        held = [one.name for one in node.children[0].graph_nodes]
+        held = [one.name for one in root.children[0].graph_nodes]
         assert sorted(held) == ["a\ufffd", "é"]
     else:
         assert "a\\xff (" in str(report)
-        assert [one.name for one in node.children] == ["a\ufffd", "é"]
+        assert [one.name for one in root.children] == ["a\ufffd", "é"]
         assert [row.name for row in report.rows[1:]] == ["a\ufffd", "é"]
 
 
 def test_a_type_that_is_no_text_is_printed_and_a_message() -> None:
-    report = tfprof.load(graph_with((b"a", b"\xffX"))).op(select=["float_ops"])
+    report = tfprof.load(node(b"a", b"\xffX")).op(select=["float_ops"])
     assert "not counted: 1 \\xffX" in report.text()
     assert report.proto().children[0].name == "\ufffdX"
 
 
 def test_a_device_that_is_no_text_is_in_a_message() -> None:
-    node = inside(1, b"a") + b"\x10\x01\x20\x02"  # it starts at 1 and ends 2 after that
-    run = inside(1, inside(1, inside(1, b"/job:\xff/cpu:0") + inside(2, node)))
-    report = tfprof.load(graph_with((b"a", b"Name")), run).scope(select=["device"])
+    ran = run(device(b"/job:\xff/cpu:0", stat(b"a", 1, 2)))
+    report = tfprof.load(node(b"a", b"Name"), ran).scope(select=["device"])
     assert report.proto().children[0].devices == ["/job:\ufffd/cpu:0"]
 
 
 def test_long_lists_of_types_that_are_no_text() -> None:
-    nodes = [(bytes([code]), bytes([0xFF, code])) for code in range(1, 120)]
-    node, depth = tfprof.load(graph_with(*nodes)).op(max_depth=1000).proto(), 0
-    while node.children:
-        (node,) = node.children
+    graph = b"".join(node(bytes([code]), bytes([0xFF, code])) for code in range(1, 120))
+    last, depth = tfprof.load(graph).op(max_depth=1000).proto(), 0
+    while last.children:
+        (last,) = last.children
         depth += 1
     assert depth == 119
-    assert node.name.startswith("\ufffd")
+    assert last.name.startswith("\ufffd")

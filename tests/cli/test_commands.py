@@ -62,13 +62,8 @@ print(tab("up"), tab("gre"), tab("greet -w"), tab("greet -whom m"), tab("upside 
 
 
 def ran(program: str, *words: str, lines: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", ROWS + program, *words],
-        input=lines,
-        capture_output=True,
-        check=False,
-        text=True,
-    )
+    line = [sys.executable, "-c", ROWS + program, *words]
+    return subprocess.run(line, input=lines, capture_output=True, check=False, text=True)
 
 
 def command(*words: str, lines: str = "") -> subprocess.CompletedProcess[str]:

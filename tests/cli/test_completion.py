@@ -100,6 +100,20 @@ def script(name: str) -> str:
     return str(load_function(COMPLETION_SHELLS[name])())
 
 
+def run_in(folder: Path, name: str, *words: str) -> str:
+    """What a shell prints that runs in the folder and has nothing to complain of."""
+    ran = subprocess.run(
+        [shell(name), *words],
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], "HOME": str(folder)},
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    assert ran.stderr == ""
+    return ran.stdout
+
+
 def bare(word: str) -> str:
     """A word as all shells would offer it: no option before a value, no sign behind an option."""
     option = re.fullmatch("(--[a-z_]+)=?", word)
@@ -149,15 +163,7 @@ class Bash:
             "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMP_WORDBREAKS=$' \\t\\n\"\\'><=;|&(:'; "
             "_tfprof; printf '%s\\n' \"${COMPREPLY[@]}\""
         )
-        told = subprocess.run(
-            [shell("bash"), "--norc", "-c", asks, "bash", line],
-            cwd=self._folder,
-            capture_output=True,
-            check=True,
-            text=True,
-        )
-        assert told.stderr == ""
-        return told.stdout.split()
+        return run_in(self._folder, "bash", "--norc", "-c", asks, "bash", line).split()
 
 
 # What is added to the list of matches is also written down.
@@ -195,16 +201,9 @@ class Fish:
         self._folder = folder
 
     def offers(self, line: str) -> list[str]:
-        told = subprocess.run(
-            [shell("fish"), "--no-config", "-c", "source ./tab; complete -C $argv[1]", line],
-            cwd=self._folder,
-            env={"PATH": os.environ["PATH"], "HOME": str(self._folder)},
-            capture_output=True,
-            check=True,
-            text=True,
-        )
-        assert told.stderr == ""
-        return [offer.split("\t")[0] for offer in told.stdout.splitlines()]
+        asks = "source ./tab; complete -C $argv[1]"
+        told = run_in(self._folder, "fish", "--no-config", "-c", asks, line)
+        return [offer.split("\t")[0] for offer in told.splitlines()]
 
     def completes(self, line: str, arguments: str) -> bool:
         """Asked of the function behind Tab: what it puts in the place of the last word."""
@@ -221,10 +220,9 @@ def asked(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Shell]:
     folder = tmp_path_factory.mktemp(request.param)
-    (folder / "graph.pbtxt").touch()
-    (folder / "run_meta").touch()
     (folder / "sub").mkdir()
-    (folder / "sub" / "inner.pb").touch()
+    for name in ("graph.pbtxt", "run_meta", "sub/inner.pb"):
+        (folder / name).touch()
     kinds: dict[str, Callable[[Path], Shell]] = {"bash": Bash, "zsh": Zsh, "fish": Fish}
     started = kinds[request.param](folder)
     yield started
@@ -263,9 +261,8 @@ def test_behind_an_option_its_value_can_be_typed_at_once(
 ) -> None:
     started = kind(tmp_path)
     assert started.completes(f"tfprof scope --sel{TAB}par", "<scope><--select=params>")
-    assert started.completes(
-        f"tfprof sc{TAB}--sel{TAB}par{TAB},mi", "<scope><--select=params,micros>"
-    )
+    keys = f"tfprof sc{TAB}--sel{TAB}par{TAB},mi"
+    assert started.completes(keys, "<scope><--select=params,micros>")
     started.close()
 
 
@@ -295,13 +292,5 @@ def test_the_script_can_be_sourced_twice_and_says_nothing(name: str, tmp_path: P
     (tmp_path / "tab").write_text(script(name))
     twice = "source ./tab; source ./tab"
     ready = "autoload -U compinit; compinit -u -D; " if name == "zsh" else ""
-    ran = subprocess.run(
-        [shell(name), "-c", ready + twice],
-        cwd=tmp_path,
-        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
-        capture_output=True,
-        check=True,
-        text=True,
-    )
-    assert ran.stdout + ran.stderr == ""
+    assert run_in(tmp_path, name, "-c", ready + twice) == ""
     assert str(sys.prefix) not in script(name)

@@ -5,46 +5,44 @@ from __future__ import annotations
 import shlex
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pytest
 
-from case import RunMetadata
+from hostile_parts import device, node, part, stat
 from ours import wire_of
 from profiles import DATA, PROFILES, SAMPLE, content
 from tfprof import cli
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
+
+    Run = Callable[..., "Ran"]
 
 HANDMADE = PROFILES["handmade"]
 CHECKPOINT = DATA / "checkpoints" / "golden"
 GRAPH = f"--graph_path={HANDMADE.graph}"
 RUNS = f"--run_meta_path={HANDMADE.runs[0]},{HANDMADE.runs[1]}"
+FILES: Final = {
+    "graph_path": HANDMADE.graph,
+    "run_meta_path": HANDMADE.runs[0],
+    "op_log_path": HANDMADE.op_log,
+}
+each_flag = pytest.mark.parametrize("flag", FILES)
 
 
-class Ran:
+class Ran(NamedTuple):
     """What a command did."""
 
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
+    code: int
+    out: str
+    err: str
 
 
 @pytest.fixture
 def run(capfd: pytest.CaptureFixture[str]) -> Run:
-    def ran(*words: str) -> Ran:
-        code = cli.run(words)
-        captured = capfd.readouterr()
-        return Ran(code, captured.out, captured.err)
-
-    return ran
-
-
-if TYPE_CHECKING:
-    from typing import Protocol
-
-    class Run(Protocol):
-        def __call__(self, *words: str) -> Ran: ...
+    return lambda *words: Ran(cli.run(words), *capfd.readouterr())
 
 
 def refused(ran: Ran, code: int, *parts: str) -> None:
@@ -52,57 +50,46 @@ def refused(ran: Ran, code: int, *parts: str) -> None:
     assert ran.out == ""
     sentences = [line for line in ran.err.splitlines() if line.startswith("tfprof: ")]
     assert len(sentences) == 1
-    for part in parts:
-        assert part in sentences[0]
+    for each in parts:
+        assert each in sentences[0]
     assert ran.code == code
 
 
-@pytest.mark.parametrize("flag", ["graph_path", "run_meta_path", "op_log_path"])
-class TestInputs:
-    """Each flag, given something it cannot use."""
+NOISE: Final = bytes(range(255, 0, -1)) * 20
+HALF: Final = (SAMPLE / "run_meta_0.gz").read_bytes()[:1000]
+# What is there, and what is said of it.
+UNUSABLE: Final[dict[str, tuple[Callable[[Path], object], tuple[str, ...]]]] = {
+    "missing": (lambda _: None, ("does not exist", "{flag}")),
+    "folder": (Path.mkdir, ("is a folder", "{flag}")),
+    "empty": (Path.touch, ("is empty; expected a",)),
+    "noise": (lambda path: path.write_bytes(NOISE), ("not a",)),
+    "half a gzip file": (lambda path: path.write_bytes(HALF), ("damaged gzip",)),
+}
 
-    def test_missing(self, run: Run, flag: str, tmp_path: Path) -> None:
-        path = tmp_path / "nothing"
-        refused(run("scope", f"--{flag}={path}"), 3, str(path), "does not exist", flag)
 
-    def test_folder(self, run: Run, flag: str, tmp_path: Path) -> None:
-        refused(run("scope", f"--{flag}={tmp_path}"), 3, str(tmp_path), "is a folder", flag)
-
-    def test_empty(self, run: Run, flag: str, tmp_path: Path) -> None:
-        path = tmp_path / "empty"
-        path.touch()
-        refused(run("scope", f"--{flag}={path}"), 3, str(path), "is empty; expected a")
-
-    def test_noise(self, run: Run, flag: str, tmp_path: Path) -> None:
-        path = tmp_path / "noise"
-        path.write_bytes(bytes(range(255, 0, -1)) * 20)
-        refused(run("scope", f"--{flag}={path}"), 3, str(path), "not a")
-
-    def test_damaged_gzip(self, run: Run, flag: str, tmp_path: Path) -> None:
-        path = tmp_path / "half.gz"
-        path.write_bytes((SAMPLE / "run_meta_0.gz").read_bytes()[:1000])
-        refused(run("scope", f"--{flag}={path}"), 3, str(path), "damaged gzip")
+@each_flag
+@pytest.mark.parametrize("name", UNUSABLE)
+def test_a_file_that_cannot_be_used(run: Run, name: str, flag: str, tmp_path: Path) -> None:
+    path, (make, told) = tmp_path / "given", UNUSABLE[name]
+    make(path)
+    if (name, flag) == ("folder", "graph_path"):
+        told = told[:1]  # what could be in a folder is named, and no flag
+    parts = (each.format(flag=flag) for each in told)
+    refused(run("scope", f"--{flag}={path}"), 3, str(path), *parts)
 
 
 @pytest.fixture(params=["binary", "text"])
 def files(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Path]:
     """A good file for each flag, in both formats."""
-    found = {
-        "graph_path": HANDMADE.graph,
-        "run_meta_path": HANDMADE.runs[0],
-        "op_log_path": HANDMADE.op_log,
-    }
     if request.param == "text":
-        return found
-    for flag, path in found.items():
-        binary = tmp_path / flag
-        binary.write_bytes(wire_of(path))
-        found[flag] = binary
-    return found
+        return FILES
+    for flag, path in FILES.items():
+        (tmp_path / flag).write_bytes(wire_of(path))
+    return {flag: tmp_path / flag for flag in FILES}
 
 
-@pytest.mark.parametrize("given", ["graph_path", "run_meta_path", "op_log_path"])
-@pytest.mark.parametrize("flag", ["graph_path", "run_meta_path", "op_log_path"])
+@pytest.mark.parametrize("given", FILES)
+@each_flag
 def test_each_flag_given_each_file(run: Run, files: dict[str, Path], flag: str, given: str) -> None:
     kind = {"graph_path": "GraphDef", "run_meta_path": "RunMetadata", "op_log_path": "op log"}
     ran = run("scope", f"--{flag}={files[given]}")
@@ -113,14 +100,9 @@ def test_each_flag_given_each_file(run: Run, files: dict[str, Path], flag: str, 
         refused(ran, 3, str(files[given]), f"{kind[given]}", "expected a", kind[flag])
 
 
-@pytest.mark.parametrize("flag", ["graph_path", "run_meta_path", "op_log_path"])
+@each_flag
 def test_every_tenth_truncation_of_a_binary_file(run: Run, tmp_path: Path, flag: str) -> None:
-    source = {
-        "graph_path": HANDMADE.graph,
-        "run_meta_path": HANDMADE.runs[0],
-        "op_log_path": HANDMADE.op_log,
-    }[flag]
-    whole = wire_of(source)
+    whole = wire_of(FILES[flag])
     path = tmp_path / "cut"
     refusals = 0
     for size in range(1, len(whole), 10):
@@ -147,14 +129,9 @@ def test_meta_graph_without_a_graph(run: Run, tmp_path: Path) -> None:
 
 
 def test_damaged_attribute_is_told_by_who_needs_it(run: Run, tmp_path: Path) -> None:
-    entry = b"\x0a\x0bdata_format\x12\x7f"
-    body = b"\x0a\x01a\x12\x03Add*" + bytes([len(entry)]) + entry
     graph, ran = tmp_path / "g", tmp_path / "r"
-    graph.write_bytes(b"\x0a" + bytes([len(body)]) + body)
-    stats = RunMetadata()
-    device = stats.step_stats.dev_stats.add(device="/gpu:0")
-    device.node_stats.add(node_name="a", all_start_micros=5, op_end_rel_micros=7)
-    ran.write_bytes(stats.SerializeToString())
+    graph.write_bytes(node(b"a", b"Add", part(5, b"\x0a\x0bdata_format\x12\x7f")))
+    ran.write_bytes(part(1, device(b"/gpu:0", stat(b"a", 5, 7))))
     files = [f"--graph_path={graph}", f"--run_meta_path={ran}"]
     assert run("scope", *files).code == 0
     refused(run("advise", *files), 3, "an attribute of the graph is damaged")
@@ -167,73 +144,58 @@ def test_timeline_without_a_run(run: Run, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_demo_has_its_own_files(run: Run) -> None:
-    refused(run("demo", GRAPH), 2, "demo takes no --graph_path: it has its own files")
-
-
 def test_nothing_to_save(run: Run, tmp_path: Path) -> None:
     ran = run("save", f"--op_log_path={HANDMADE.op_log}", f"--output=file:outfile={tmp_path / 'x'}")
     refused(ran, 2, "nothing to write")
     assert not list(tmp_path.iterdir())
 
 
-class TestWords:
-    """What is typed wrongly is told with the nearest right word."""
+# What is typed wrongly is told with the nearest right word.
+WRONG: Final[dict[str, tuple[str, ...]]] = {
+    "demo GRAPH": ("demo takes no --graph_path: it has its own files",),
+    "scope GRAPH --max_dept=3": ("--max_dept", "mean '--max_depth'"),
+    "scpoe GRAPH": ("'scpoe'", "mean 'scope'"),
+    "--max_depth=3": ("no command", "scope"),
+    "scope": ("--graph_path",),
+    "scope GRAPH --select --max_depth=3": ("--select needs a value",),
+    "scope GRAPH --max_depth": ("--max_depth needs a value",),
+    **{
+        f"scope GRAPH --min_micros={number}": ("--min_micros", repr(number))
+        for number in ("3x", "", "0x10", "1.5", "9223372036854775808", "٣")
+    },
+    **{
+        f"scope GRAPH --{name}_regexes={wrong}": told
+        for name in ("account_type", "start_name", "trim_name", "show_name", "hide_name")
+        for wrong, told in (("a,(b", ("'(b'", "missing )")), ("\udcff", ("not UTF-8",)))
+    },
+    "scope GRAPH --select=param": ("'param'", "mean 'params'", "micros"),
+    "scope GRAPH --order_by=nam": ("'nam'", "mean 'name'"),
+    "scope GRAPH --order_by=occurrence": ("occurrence", "scope"),
+    "scope GRAPH RUNS --step=7": ("no step 7", "0, 1"),
+    "scope GRAPH --step=0": ("no step 0", "no run"),
+    "scope GRAPH --output=fil:outfile=x": ("'fil'", "mean 'file'"),
+    "scope GRAPH --output=file": ("file:outfile=PATH",),
+    "scope GRAPH --output=stdout:outfile=x": ("takes no 'outfile'",),
+}
 
-    def test_option(self, run: Run) -> None:
-        refused(run("scope", GRAPH, "--max_dept=3"), 2, "--max_dept", "mean '--max_depth'")
 
-    def test_command(self, run: Run) -> None:
-        refused(run("scpoe", GRAPH), 2, "'scpoe'", "mean 'scope'")
+@pytest.mark.parametrize("line", WRONG)
+def test_words_that_are_wrong(run: Run, line: str) -> None:
+    words = [{"GRAPH": GRAPH, "RUNS": RUNS}.get(word, word) for word in line.split()]
+    refused(run(*words), 2, *WRONG[line])
 
-    def test_no_command(self, run: Run) -> None:
-        refused(run("--max_depth=3"), 2, "no command", "scope")
 
-    def test_no_input(self, run: Run) -> None:
-        refused(run("scope"), 2, "--graph_path")
-
-    def test_two_commands(self, run: Run) -> None:
-        refused(run("scope", "scope", GRAPH), 3, "scope does not exist; expected a graph, ")
-
-    def test_missing_value(self, run: Run) -> None:
-        refused(run("scope", GRAPH, "--select", "--max_depth=3"), 2, "--select needs a value")
-        refused(run("scope", GRAPH, "--max_depth"), 2, "--max_depth needs a value")
-
-    @pytest.mark.parametrize("number", ["3x", "", "0x10", "1.5", "9223372036854775808", "٣"])
-    def test_number(self, run: Run, number: str) -> None:
-        refused(run("scope", GRAPH, f"--min_micros={number}"), 2, "--min_micros", repr(number))
-
-    def test_regex(self, run: Run) -> None:
-        for name in ("account_type", "start_name", "trim_name", "show_name", "hide_name"):
-            refused(run("scope", GRAPH, f"--{name}_regexes=a,(b"), 2, "'(b'", "missing )")
-            refused(run("scope", GRAPH, f"--{name}_regexes=\udcff"), 2, "not UTF-8")
-
-    def test_select(self, run: Run) -> None:
-        refused(run("scope", GRAPH, "--select=param"), 2, "'param'", "mean 'params'", "micros")
-
-    def test_order(self, run: Run) -> None:
-        refused(run("scope", GRAPH, "--order_by=nam"), 2, "'nam'", "mean 'name'")
-        refused(run("scope", GRAPH, "--order_by=occurrence"), 2, "occurrence", "scope")
-
-    def test_step(self, run: Run) -> None:
-        refused(run("scope", GRAPH, RUNS, "--step=7"), 2, "no step 7", "0, 1")
-        refused(run("scope", GRAPH, "--step=0"), 2, "no step 0", "no run")
-
-    def test_output(self, run: Run) -> None:
-        refused(run("scope", GRAPH, "--output=fil:outfile=x"), 2, "'fil'", "mean 'file'")
-        refused(run("scope", GRAPH, "--output=file"), 2, "file:outfile=PATH")
-        refused(run("scope", GRAPH, "--output=stdout:outfile=x"), 2, "takes no 'outfile'")
+def test_two_commands(run: Run) -> None:
+    refused(run("scope", "scope", GRAPH), 3, "scope does not exist; expected a graph, ")
 
 
 class TestOutput:
     """A failed write leaves what was there."""
 
-    def test_missing_folder(self, run: Run, tmp_path: Path) -> None:
+    def test_missing_folder_and_folder_in_the_way(self, run: Run, tmp_path: Path) -> None:
         path = tmp_path / "no" / "out.txt"
         ran = run("scope", GRAPH, f"--output=file:outfile={path}")
         refused(ran, 4, str(path), "no folder", str(path.parent))
-
-    def test_folder_in_the_way(self, run: Run, tmp_path: Path) -> None:
         refused(run("scope", GRAPH, f"--output=file:outfile={tmp_path}"), 4, "is a folder")
 
     def test_input_is_not_overwritten(self, run: Run, tmp_path: Path) -> None:
@@ -269,10 +231,7 @@ class TestOutput:
     def test_closed_streams(self, closed: int, code: int) -> None:
         command = shlex.join([sys.executable, "-m", "tfprof", "demo", "--max_depth=1"])
         ran = subprocess.run(
-            ["/bin/sh", "-c", f"{command} {closed}>&-"],
-            check=False,
-            capture_output=True,
-            text=True,
+            ["/bin/sh", "-c", f"{command} {closed}>&-"], check=False, capture_output=True, text=True
         )
         assert ran.returncode == code
         assert "Traceback" not in ran.stderr
@@ -303,12 +262,8 @@ class TestOutput:
             "cli.main(sys.argv[1:])"
         )
         flags = [*PROFILES["resnet"].flags(), f"--output=file:outfile={path}"]
-        ran = subprocess.run(
-            [sys.executable, "-B", "-c", command, "scope", *flags],
-            check=False,
-            capture_output=True,
-            text=True,
-        )
+        line = [sys.executable, "-B", "-c", command, "scope", *flags]
+        ran = subprocess.run(line, check=False, capture_output=True, text=True)
         refused(Ran(ran.returncode, ran.stdout, ran.stderr), 4, str(path), "File too large")
         assert path.read_text() == "before"
         assert list(tmp_path.iterdir()) == [path]

@@ -121,13 +121,8 @@ def test_a_marked_graph_has_its_attributes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("word", "kind"),
     [
-        ("foo.txt", "file"),
-        ("out/foo", "file"),
-        ("foo.json", "json"),
-        ("rows.CSV", "csv"),
-        ("a.b.md", "md"),
-        ("code.pprof", "pprof"),
-        ("foo.none", "file"),
+        *((word, "file") for word in ("foo.txt", "out/foo", "foo.none")),
+        *(("foo.json", "json"), ("rows.CSV", "csv"), ("a.b.md", "md"), ("code.pprof", "pprof")),
     ],
 )
 def test_a_file_name_as_output(tfprof: Command, word: str, kind: str) -> None:

@@ -158,29 +158,23 @@ def test_text_of_facts() -> None:
     log_text, graph_text = (b"".join(info_text(InfoReport([file]))) for file in (log, graph))
     assert log_text.startswith(b"-l: an op log (OpLogProto)\n  entries of 2 nodes\n")
     assert b"next" not in log_text
-    assert graph_text.endswith(
-        b"next\n  tfprof op ./-g --select=occurrence --order_by=occurrence\n"
-    )
+    line = b"tfprof op ./-g --select=occurrence --order_by=occurrence\n"
+    assert graph_text.endswith(b"next\n  " + line)
     assert (plural(1, "node"), plural(2000, "node")) == ("1 node", "2,000 nodes")
     assert first_few("abcdefghij", 8) == "a, b, c, d, e, f, g, h and 2 more"
 
 
 def test_a_fact_of_no_template_is_a_line_of_its_own() -> None:
-    facts: dict[str, Value] = {
-        "nodes": 2,
-        "layers": 1,
-        "kernels": ["a", "b"],
-        "hosts": [],
-        "sizes": {"x": 1000},
+    said: dict[str, tuple[Value, str]] = {
+        "nodes": (2, "2 nodes"),
+        "layers": (1, "1 layer"),
+        "kernels": (["a", "b"], "2 kernels: a, b"),
+        "hosts": ([], "no host"),
+        "sizes": ({"x": 1000}, "x 1,000"),
+        "note": ("as it is", "as it is"),
     }
-    assert fact_lines({**facts, "note": "as it is"}) == [
-        "2 nodes",
-        "1 layer",
-        "2 kernels: a, b",
-        "no host",
-        "x 1,000",
-        "as it is",
-    ]
+    facts = {name: value for name, (value, _) in said.items()}
+    assert fact_lines(facts) == [line for _, line in said.values()]
 
 
 def test_facts_as_data(tfprof: Command, tmp_path: Path) -> None:
@@ -192,20 +186,13 @@ def test_facts_as_data(tfprof: Command, tmp_path: Path) -> None:
     assert tfprof("info", str(tmp_path), "--format=json") == 0
     document = json.loads(tfprof.out)
     row = {"file": f"{tmp_path}/graph", "format": "a GraphDef in text format", "names": []}
-    assert document["rows"] == [
-        {**row, "fact": "nodes", "count": 2},
-        {**row, "fact": "op_types", "count": 2},
-        {**row, "fact": "variables", "count": 1},
-        {**row, "fact": "parameters", "count": 12},
-    ]
+    counts = {"nodes": 2, "op_types": 2, "variables": 1, "parameters": 12}
+    assert document["rows"] == [{**row, "fact": name, "count": n} for name, n in counts.items()]
     assert document["schema"] == "tfprof.info/1"
     assert document["not_recognised"] == ["README"]
     assert document["several"] == []
-    assert [line.split(":")[0] for line in document["missing"]] == [
-        "no run",
-        "no call stacks",
-        "no checkpoint",
-    ]
+    missing = [line.split(":")[0] for line in document["missing"]]
+    assert missing == ["no run", "no call stacks", "no checkpoint"]
     (command,) = document["next"]
     assert tfprof(*shlex.split(command)[1:]) == 0
     assert tfprof("info", str(tmp_path), "--format=csv") == 0

@@ -17,12 +17,11 @@ import pytest
 
 import tfprof
 from forked import Forked
+from hostile_parts import device, entry, frame, node, number, part, run, stat, text
 from output_words import OUTPUTS
 from profiles import DATA, PROFILES
 from sampling import sampled
 from tfprof.shell.editor import offer
-from tfprof.wire.scalar import encode_varint as varint
-from tfprof.wire.schema import message
 from tools import go_pprof
 
 if TYPE_CHECKING:
@@ -31,71 +30,37 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 SCRIPT: Final = "</script><script>document.title='owned'</script>"
-NAMES: Final = [
-    name.encode()
-    for name in (
-        SCRIPT,
-        "<img src=x onerror=\"document.title='owned'\">",
-        "\"onload=\"document.title='owned'",
-        "a|b||",
-        "`code` ```",
-        "[link](javascript)",
-        "line\nbreak | x |\n| y |",
-        "back\rover",
-        "nul\0nul",
-        "clear\x1b[2Jscreen",
-        "title\x1b]0;owned\x07",
-        "turned\u202eround\u2066",
-        "=1+1",
-        "+1+1",
-        "-1+1",
-        "@SUM(1+1)",
-        "\t=1+1",
-        "\r=1+1",
-        " =1+1",
-        "\ufeff=1+1",
-        "\uff1d1+1",
-        'quo"ted,cell',
-        "é/日本 \U0001f600",
-    )
-]
+WORDS: Final = (
+    SCRIPT, "<img src=x onerror=\"document.title='owned'\">",
+    "\"onload=\"document.title='owned'", "a|b||", "`code` ```", "[link](javascript)",
+    "line\nbreak | x |\n| y |", "back\rover", "nul\0nul", "clear\x1b[2Jscreen",
+    "title\x1b]0;owned\x07", "turned\u202eround\u2066", "=1+1", "+1+1", "-1+1", "@SUM(1+1)",
+    "\t=1+1", "\r=1+1", " =1+1", "\ufeff=1+1", "\uff1d1+1", 'quo"ted,cell', "é/日本 \U0001f600",
+)  # fmt: skip
+NAMES: Final = [word.encode() for word in WORDS]
 NO_TEXT: Final = [b"bad\xff\xfe", b"half a pair \xed\xa0\x80"]
 DEVICE: Final = "=1+1\x1b[2j</script>\u202e|/device:cpu:0"
 
 
-def field(number: int, content: bytes | int) -> bytes:
-    if isinstance(content, int):
-        return varint(number << 3) + varint(content)
-    return varint(number << 3 | 2) + varint(len(content)) + content
-
-
 def graph_of(names: list[bytes]) -> bytes:
-    nodes = (field(1, n) + field(2, b"Op" + n) + field(4, DEVICE.encode()) for n in names)
-    return b"".join(field(1, node) for node in nodes)
+    return b"".join(node(name, b"Op" + name, part(4, DEVICE.encode())) for name in names)
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A graph, a run of it and the lines that made it; in the last two, all is text."""
     folder = tmp_path_factory.mktemp("hostile")
-    ran = [
-        field(2, field(1, name) + field(2, at + 1) + field(4, 5) + field(5, 5))
+    ran = [stat(name, at + 1, 5, number(5, 5)) for at, name in enumerate(NAMES)]
+    log = b"".join(
+        text(at, name)
+        + entry(name, *(frame(at, line, at, at) for line in (3, 4)), float_ops=7, types=(name,))
         for at, name in enumerate(NAMES)
-    ]
-    run = field(1, field(1, field(1, DEVICE.encode()) + b"".join(ran)))
-    op_log: Any = message("tensorflow.tfprof.OpLogProto")()
-    for number, name in enumerate(NAMES):
-        op_log.id_to_string[number] = name.decode()
-        entry = op_log.log_entries.add(name=name.decode(), types=[name.decode()], float_ops=7)
-        for line in (3, 4):
-            entry.code_def.traces.add(
-                file_id=number, function_id=number, line_id=number, lineno=line
-            )
+    )
     paths = {name: folder / name for name in ("graph", "run_meta", "op_log", "no_text")}
     paths["graph"].write_bytes(graph_of(NAMES))
     paths["no_text"].write_bytes(graph_of(NO_TEXT))
-    paths["run_meta"].write_bytes(run)
-    paths["op_log"].write_bytes(op_log.SerializeToString())
+    paths["run_meta"].write_bytes(run(device(DEVICE.encode(), *ran)))
+    paths["op_log"].write_bytes(log)
     return paths
 
 
@@ -106,8 +71,8 @@ def flags(files: dict[str, Path]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def forked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forked]:
-    with Forked(tmp_path_factory.mktemp("printed")) as run:
-        yield run
+    with Forked(tmp_path_factory.mktemp("printed")) as one:
+        yield one
 
 
 SELECTED: Final = "--select=micros,params,device,op_types"
@@ -159,9 +124,9 @@ def test_bytes_that_are_no_text(forked: Forked, files: dict[str, Path]) -> None:
     assert all(name in ran.out for name in NO_TEXT)  # as the original has it
     for form in ("json", "csv", "md"):
         shown = forked([*words, f"--format={form}"]).out.decode()
-        assert "bad\ufffd\ufffd" in (
-            json.dumps(json.loads(shown), ensure_ascii=False) if form == "json" else shown
-        )
+        if form == "json":
+            shown = json.dumps(json.loads(shown), ensure_ascii=False)
+        assert "bad\ufffd\ufffd" in shown
 
 
 @each_view
@@ -205,17 +170,12 @@ def test_html_in_a_browser(files: dict[str, Path], browser: Browser) -> None:
         page.set_content(f"<title>ours</title>{report._repr_html_()}")
         page.wait_for_timeout(100)
         assert page.title() == "ours"
-        tags = page.evaluate(
-            "[...new Set([...document.body.querySelectorAll('*')].map(e => e.tagName))]"
-        )
+        tags = page.evaluate("[...document.body.querySelectorAll('*')].map(e => e.tagName)")
         assert set(tags) <= {"TABLE", "THEAD", "TBODY", "TR", "TH", "TD", "DIV"}
-        cells = page.evaluate(
-            "[...document.querySelectorAll('td:first-child')].map(e => e.textContent)"
-        )
-        shown = {
-            name.replace("\r", "\n").replace("\0", "")  # browsers drop it
-            for name in report.to_dict()["name"]
-        }
+        first = "[...document.querySelectorAll('td:first-child')]"
+        cells = page.evaluate(f"{first}.map(e => e.textContent)")
+        names = report.to_dict()["name"]
+        shown = {name.replace("\r", "\n").replace("\0", "") for name in names}  # browsers drop it
         assert {cell.replace("\r", "\n") for cell in cells} == shown
     assert not asked
     page.close()
@@ -251,19 +211,10 @@ def test_nothing_steers_a_terminal(name: str, files: dict[str, Path], flags: lis
 
 def on_terminal(words: list[str], typed: str = "") -> str:
     """All that a terminal is sent."""
-    child = pexpect.spawn(
-        sys.executable,
-        ["-m", "tfprof", *words],
-        env={
-            **os.environ,
-            "TERM": "xterm",
-            "NO_COLOR": "1",
-            "PAGER": "cat",
-            "XDG_STATE_HOME": "/nowhere",
-        },
-        timeout=60,
-        dimensions=(50, 400),
-    )
+    plain = {"TERM": "xterm", "NO_COLOR": "1", "PAGER": "cat", "XDG_STATE_HOME": "/nowhere"}
+    line = ["-m", "tfprof", *words]
+    env: Any = {**os.environ, **plain}
+    child = pexpect.spawn(sys.executable, line, env=env, timeout=60, dimensions=(50, 400))
     if typed:
         child.expect_exact("tfprof>")
         child.send(typed)
@@ -307,13 +258,9 @@ def test_what_tab_offers(files: dict[str, Path]) -> None:
 def inputs(tmp_path: Path) -> dict[str, Path]:
     """Copies of files, the run with a name that a timeline of step 0 could have."""
     handmade = PROFILES["handmade"]
-    made = {
-        "graph": Path(shutil.copy(handmade.graph, tmp_path / "graph")),
-        "run_meta": Path(shutil.copy(handmade.runs[0], tmp_path / "run_0")),
-        "op_log": Path(shutil.copy(handmade.op_log, tmp_path / "op_log")),
-    }
-    for path in (DATA / "checkpoints").glob("several.*"):
-        made[path.name] = Path(shutil.copy(path, tmp_path / path.name))
+    sources = {"graph": handmade.graph, "run_0": handmade.runs[0], "op_log": handmade.op_log}
+    sources |= {path.name: path for path in (DATA / "checkpoints").glob("several.*")}
+    made = {name: Path(shutil.copy(path, tmp_path / name)) for name, path in sources.items()}
     assert len(made) == 7
     return made
 
@@ -322,7 +269,8 @@ def inputs(tmp_path: Path) -> dict[str, Path]:
 def test_no_input_is_overwritten(forked: Forked, inputs: dict[str, Path], tmp_path: Path) -> None:
     """By no output and under no name: its own, a link's, another of the same file's."""
     before = {path: path.read_bytes() for path in inputs.values()}
-    words = [f"--{name}_path={inputs[name]}" for name in ("graph", "run_meta", "op_log")]
+    flags = {"graph": "graph", "run_meta": "run_0", "op_log": "op_log"}
+    words = [f"--{flag}_path={inputs[name]}" for flag, name in flags.items()]
     words.append(f"--checkpoint_path={tmp_path / 'several'}")
 
     def refuses(how: Sequence[str], target: str, written: Path) -> None:
@@ -334,7 +282,7 @@ def test_no_input_is_overwritten(forked: Forked, inputs: dict[str, Path], tmp_pa
     for name, how in OUTPUTS.items():
         if isinstance(how, str):
             continue
-        run = inputs["run_meta"]
+        run = inputs["run_0"]
         refuses(how, str(run).removesuffix("_0") if name == "timeline" else str(run), run)
     for path in sampled([*inputs.values()], 2, "inputs"):
         link, other = tmp_path / "a link", tmp_path / "another name"

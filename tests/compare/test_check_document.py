@@ -31,7 +31,7 @@ def yaml_file(name: str) -> Any:
     return yaml.safe_load(text)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def here(keras_fit: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Commands run in a folder with the model of the example and the files of the page."""
     shutil.copytree(keras_fit[1], tmp_path, dirs_exist_ok=True)
@@ -42,7 +42,6 @@ def here(keras_fit: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.Monkey
     return tmp_path
 
 
-@pytest.mark.usefixtures("here")
 def test_commands_print_what_the_page_shows(
     capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
 ) -> None:
@@ -55,7 +54,6 @@ def test_commands_print_what_the_page_shows(
     assert cli.run(["check", "guard.toml", "model.keras"]) == 0
 
 
-@pytest.mark.usefixtures("here")
 def test_the_commands_of_the_workflow_work(capsys: pytest.CaptureFixture[str]) -> None:
     shutil.copy("model.keras", "base.keras")  # which git shows there
     steps = yaml_file(".github/workflows/budget.yml")["jobs"]["budget"]["steps"]
@@ -66,7 +64,6 @@ def test_the_commands_of_the_workflow_work(capsys: pytest.CaptureFixture[str]) -
         assert cli.run(shlex.split(command)[1:]) == 0, capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("here")
 def test_the_hook_of_pre_commit_works(capsys: pytest.CaptureFixture[str]) -> None:
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     ((asked,),) = (repo["hooks"] for repo in yaml_file(".pre-commit-config.yaml")["repos"])
@@ -90,7 +87,6 @@ def test_the_tests_pass(here: Path) -> None:
     assert "2 passed" in ran.out
 
 
-@pytest.mark.usefixtures("here")
 def test_the_program_runs() -> None:
     (program,) = (block for block in PAGE.blocks("python") if not block.startswith("def test_"))
     exec(program, {"tfprof": tfprof})  # noqa: S102 - it is ours

@@ -131,13 +131,8 @@ def test_the_shell_compares_its_files_with_a_base(
 
 def test_base_completes_files() -> None:
     assert slot(BASE).shape == "files"
-    assert slot(COMMANDS["diff"].options["view"]).words == (
-        "scope",
-        "graph",
-        "op",
-        "code",
-        "summary",
-    )
+    views = ("scope", "graph", "op", "code", "summary")
+    assert slot(COMMANDS["diff"].options["view"]).words == views
 
 
 # --- outputs -------------------------------------------------------------------------------------

@@ -21,32 +21,26 @@ PAGE: Final = Document("diff.md")
 FOLDERS: Final = {"old": "cnn", "new": "cnn_short", "old_log": "mlp", "log": "mlp_wide"}
 
 
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands run in a folder with the models of the page."""
     for name, model in FOLDERS.items():
         shutil.copytree(DATA / "pairs" / model, tmp_path / name)
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(("command", "output"), PAGE.commands())
 def test_a_command_prints_what_the_page_shows(
-    command: str,
-    output: str,
-    capsys: pytest.CaptureFixture[str],
-    request: pytest.FixtureRequest,
+    command: str, output: str, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
 ) -> None:
     PAGE.run(command, output, capsys, request)
 
 
-@pytest.mark.usefixtures("here")
 def test_the_program_of_the_page_runs() -> None:
     result = doctest.testfile(str(PAGE.path), module_relative=False)
     assert (result.attempted, result.failed) == (7, 0)
 
 
-@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("view", COMMANDS["diff"].options["view"].choices)
 def test_the_page_names_every_column(view: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["diff", "old_log", "log", f"--view={view}", "--format=csv"]) == 0

@@ -152,7 +152,9 @@ def test_turned_around_all_signs_turn(view: str) -> None:
         assert (there.matches.base_of_new == back.matches.new_of_base).all()
         whole = {m: int(there.difference(m)[0]) for m in there.metrics}
         if _keeps_rows(there) and _keeps_rows(back):
-            assert _by_pair(there) == {(b, a): _turned(n) for (a, b), n in _by_pair(back).items()}
+            assert _by_pair(there) == {
+                (b, a): [n[at ^ 1] for at in range(len(n))] for (a, b), n in _by_pair(back).items()
+            }
         if options == OPEN or _keeps_rows(there):
             assert whole == {m: _wrapped(-int(back.difference(m)[0])) for m in back.metrics}
 
@@ -168,10 +170,6 @@ def _by_pair(diff: Diff) -> dict[tuple[int, int], list[int]]:
     """The numbers of each displayed row by its counted rows on both sides."""
     both = zip(diff.base_row.tolist(), diff.new_row.tolist(), strict=True)
     return dict(zip(both, numbers(diff), strict=True))
-
-
-def _turned(values: list[int]) -> list[int]:
-    return [value for at in range(0, len(values), 2) for value in (values[at + 1], values[at])]
 
 
 def _wrapped(value: int) -> int:

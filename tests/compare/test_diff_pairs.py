@@ -138,11 +138,10 @@ def test_a_widened_layer_in_graph_view(metric: str) -> None:
 
 def test_a_widened_layer_by_operation_type() -> None:
     types: Counter[str] = Counter()
+    other = {"random_uniform": "AddV2", "mul": "Mul"}
     for name, number in WIDER_FLOAT_OPS.items():
         last = name.rpartition("/")[2]
-        types[{"random_uniform": "AddV2", "mul": "Mul"}.get(last, last.removesuffix("_1"))] += (
-            number
-        )
+        types[other.get(last, last.removesuffix("_1"))] += number
     assert by_type("mlp", "mlp_wide", "float_ops") == types
     assert by_type("mlp", "mlp_wide", "params") == {"VariableV2": 2 * 992}
 
@@ -189,11 +188,9 @@ def test_times_are_those_of_both_reports() -> None:
 
 @pytest.mark.parametrize("view", ["scope", "graph", "op", "code"])
 def test_a_renamed_scope_is_no_change(view: str) -> None:
-    report = loaded("mlp").diff(
-        loaded("mlp_renamed"), view, select=["params", "float_ops"], **EVERYTHING
-    )
-    assert all(row["name"] == ROOT for row in report.rows)
-    for row in report.rows:
+    found = rows("mlp", "mlp_renamed", view, "params", "float_ops")
+    assert {*found} <= {ROOT}
+    for row in found.values():
         assert (row["difference_params"], row["difference_float_ops"]) == (0, 0)
 
 
@@ -204,11 +201,6 @@ def test_a_renamed_scope_is_matched_node_by_node() -> None:
     by = matched("mlp", "mlp_renamed")
     assert by["name"] == len(names) - moved
     assert sum(by.values()) == len(names) == 111  # with two that only runs have
-
-
-def test_a_renamed_scope_in_the_summary() -> None:
-    found = layers("mlp", "mlp_renamed")
-    assert not any(row["difference_parameters"] or row["difference_float_ops"] for row in found)
 
 
 def test_a_removed_layer_in_scope_view() -> None:
@@ -306,19 +298,13 @@ def test_twins_in_the_summary() -> None:
 
 def test_releases_of_tensorflow() -> None:
     """Keras 3.15 adds a bias by BiasAdd where Keras 3.3 adds it by AddV2, in three layers."""
-    assert by_type("release_2.16", "release_2.21", "defined") == {
-        "AddV2": -3,
-        "BiasAdd": 3,
-        "Squeeze": 1,
-    }
+    types = {"AddV2": -3, "BiasAdd": 3, "Squeeze": 1}
+    assert by_type("release_2.16", "release_2.21", "defined") == types
     by = matched("release_2.16", "release_2.21")
     assert by["name"] == 147
     # What reads the biases, and the sum before one, have only other names.
     assert sum(by.values()) == 147 + 4
     assert {*rows("release_2.16", "release_2.21", "scope", "params")} == {ROOT}
-
-
-def test_releases_in_the_summary() -> None:
     assert layers("release_2.16", "release_2.21") == []
 
 

@@ -92,10 +92,8 @@ def other_names(base: str, new: str) -> tuple[dict[str, str], dict[str, int]]:
 
 
 def test_equal_names_are_the_same_node_whatever_they_do() -> None:
-    base, new = (
-        draw.profile("a op=Relu\nb op=Add < a"),
-        draw.profile("b op=Mul\nc op=Relu\na op=Add"),
-    )
+    drawings = "a op=Relu\nb op=Add < a", "b op=Mul\nc op=Relu\na op=Add"
+    base, new = map(draw.profile, drawings)
     matches = matched(base, new)
     assert matches.new_of_base.tolist() == [2, 0]
     assert matches.base_of_new.tolist() == [1, -1, 0]
@@ -118,9 +116,8 @@ def test_everything_moves_into_a_scope() -> None:
 
 def test_a_renamed_scope_may_have_other_shapes_and_nodes() -> None:
     wider = LAYERS.replace("/a/", "/stem/").replace("3x4", "3x9").replace("4x4", "9x4")
-    names, rules = other_names(
-        LAYERS, wider.replace("stem/Relu", "stem/Gelu").replace("Relu ", "Gelu ")
-    )
+    wider = wider.replace("stem/Relu", "stem/Gelu").replace("Relu ", "Gelu ")
+    names, rules = other_names(LAYERS, wider)
     assert names == {f"net/a/{n}": f"net/stem/{n}" for n in ("kernel", "read", "MatMul")}
     assert rules == {"scope renamed": 3}
 
@@ -192,9 +189,8 @@ def test_a_run_without_a_graph_has_names_only() -> None:
 @cache
 def real(name: str) -> Profile:
     """A graph of a real model."""
-    return tfprof.load(
-        {"resnet": SAMPLE / "graph.pbtxt.gz", "lstm": DATA / "tf2" / "lstm_saved_model.pb.gz"}[name]
-    ).profile
+    file = {"resnet": SAMPLE / "graph.pbtxt.gz", "lstm": DATA / "tf2" / "lstm_saved_model.pb.gz"}
+    return tfprof.load(file[name]).profile
 
 
 DISGUISES: dict[str, Callable[[bytes], bytes]] = {
@@ -236,9 +232,8 @@ def test_shuffled_graphs_without_names(number: int) -> None:
     size = rng.randrange(2, 60)
     ops = [f"Op{node if unique else rng.randrange(3)}" for node in range(size)]
     reads = [sorted(rng.sample(range(at), min(at, rng.randrange(1, 4)))) for at in range(size)]
-    lines = [
-        f"n{at} op={op} < {', '.join(f'n{i}' for i in reads[at])}" for at, op in enumerate(ops)
-    ]
+    inputs = (", ".join(f"n{i}" for i in each) for each in reads)
+    lines = (f"n{at} op={op} < {of}" for at, (op, of) in enumerate(zip(ops, inputs, strict=True)))
     base = draw.profile("\n".join(line.removesuffix(" < ") for line in lines))
     order = rng.sample(range(size), size)
     named = rng.choice([b"x", b"x/y/z", b""])
@@ -289,8 +284,7 @@ def test_edited_graphs_have_the_same_pairs_in_both_directions(number: int) -> No
     other = {part: rng.choice([part, b"new_" + part]) for part in parts}
 
     def rename(name: bytes) -> bytes:
-        first, second, last = name.split(b"/")
-        return b"/".join([other[first], other[second], last])
+        return b"/".join(other.get(part, part) for part in name.split(b"/"))
 
     matched(base, disguised(base, kept, rename))
 

@@ -174,12 +174,9 @@ def test_both_sides_are_those_of_single_summaries(
             for side, rows in known.items():
                 alone = rows.get(row["path"], {}).get(name, 0)
                 assert row[f"{side}_{name}"] == alone, (row["path"], side, name)
-            difference = row[f"new_{name}"] - row[f"base_{name}"]
-            assert row[f"difference_{name}"] == difference
-            if row[f"base_{name}"]:
-                assert row[f"ratio_{name}"] == row[f"new_{name}"] / row[f"base_{name}"]
-            else:
-                assert row[f"ratio_{name}"] is None
+            before, now = row[f"base_{name}"], row[f"new_{name}"]
+            assert row[f"difference_{name}"] == now - before
+            assert row[f"ratio_{name}"] == (now / before if before else None)
     outermost = [row for row in report.rows if row["parent"] is None]
     totals = json.loads(b"".join(report.pieces("json")))["totals"]
     for name in AMOUNTS:
@@ -226,9 +223,8 @@ def test_equal_models_have_no_differences() -> None:
 def test_a_renamed_block_is_no_change_of_its_numbers() -> None:
     report = load("mlp").diff(load("mlp_renamed"), "summary")
     assert {row["status"] for row in report.rows} == {"changed"}  # the times differ
-    assert all(
-        row["difference_parameters"] == row["difference_float_ops"] == 0 for row in report.rows
-    )
+    for row in report.rows:
+        assert row["difference_parameters"] == row["difference_float_ops"] == 0
     assert "backbone" in report.text()
 
 

@@ -143,14 +143,9 @@ def test_the_environment_may_refuse() -> None:
 # --- the command -------------------------------------------------------------------------------
 
 QUESTIONS: Final = (
-    ["scope", "--select=params,micros"],
-    ["graph", "--select=bytes"],
-    ["op", "--select=micros,occurrence"],
-    ["code"],
-    ["scope", "--format=json"],
-    ["scope", "--format=md"],
-    ["scope", "--format=table", "--max_depth=2"],
-    ["advise"],
+    *(["scope", "--select=params,micros"], ["graph", "--select=bytes"], ["code"], ["advise"]),
+    *(["op", "--select=micros,occurrence"], ["scope", "--format=table", "--max_depth=2"]),
+    *(["scope", "--format=json"], ["scope", "--format=md"]),
 )
 
 
@@ -178,12 +173,8 @@ def on_terminal(line: str, **environment: str) -> bytes:
 
 def piped(line: str) -> bytes:
     environment = {**os.environ, "TERM": "xterm"}
-    return subprocess.run(
-        ["sh", "-c", line],  # noqa: S607
-        env=environment,
-        capture_output=True,
-        check=True,
-    ).stdout
+    shell = ["sh", "-c", line]
+    return subprocess.run(shell, env=environment, capture_output=True, check=True).stdout
 
 
 @pytest.mark.sampled

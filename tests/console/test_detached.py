@@ -16,7 +16,6 @@ import pytest
 import tfprof
 import tfprof.cache.pending
 from cache_programs import BEGIN, END
-from cached import Asking
 from interrupted import wait_until
 from profiles import DATA
 from tfprof.cache.folder import entries
@@ -25,6 +24,8 @@ from tfprof.shell.prompt import Shell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from cached import Asking
 
 OWN, MLP, WIDE = (
     str(DATA / "pairs" / name / "graph.pb.gz") for name in ("mlp_renamed", "mlp", "mlp_wide")
@@ -85,14 +86,7 @@ def test_a_page_that_is_served_has_no_zombie(tmp_path: Path) -> None:
         children = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text()
         server.kill()
     assert children == ""
-    wait_until(lambda: len(entries(str(tmp_path / "cache"))) == 1)  # somebody writes it
-
-
-@pytest.fixture
-def asking(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
-) -> Asking:
-    return Asking(tmp_path / "cache", monkeypatch, capfdbinary)
+    wait_until(lambda: len(entries(str(tmp_path / "cache"))) == 1)  # somebody wrote it
 
 
 def test_the_prompt_keeps_no_profile_that_a_command_loaded(

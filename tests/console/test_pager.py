@@ -26,11 +26,19 @@ CTRL_C: Final = "\x03"
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 
 
+def graph_of(folder: Path, *names: str) -> Path:
+    path = folder / "graph.pbtxt"
+    path.write_text("".join(f'node {{ name: "{name}" op: "NoOp" }}\n' for name in names))
+    return path
+
+
+def numbered(count: int) -> list[str]:
+    return [f"n{number}" for number in range(count)]
+
+
 @pytest.fixture(scope="module")
 def graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("graph") / "graph.pbtxt"
-    path.write_text("".join(f'node {{ name: "n{i}" op: "NoOp" }}\n' for i in range(NODES)))
-    return path
+    return graph_of(tmp_path_factory.mktemp("graph"), *numbered(NODES))
 
 
 @pytest.fixture(scope="module")
@@ -47,13 +55,8 @@ def printed(long: list[str]) -> str:
 
 
 def piped(words: list[str], **environment: str) -> str:
-    return subprocess.run(
-        [sys.executable, "-m", "tfprof", *words],
-        env={**os.environ, **environment},
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
+    line, env = [sys.executable, "-m", "tfprof", *words], {**os.environ, **environment}
+    return subprocess.run(line, env=env, check=True, capture_output=True, text=True).stdout
 
 
 @pytest.mark.sampled
@@ -73,8 +76,7 @@ def test_a_report_longer_than_the_screen_is_paged(
 @pytest.mark.parametrize("size", sampled([*SIZES.values()], 1, "sizes"))
 def test_a_report_wider_than_the_screen_is_paged(size: tuple[int, int], tmp_path: Path) -> None:
     # "  " before the name and " (0/0 params)" behind it: 105 columns.
-    path = tmp_path / "graph.pbtxt"
-    path.write_text(f'node {{ name: "{"n" * 90}" op: "NoOp" }}\n')
+    path = graph_of(tmp_path, "n" * 90)
     words = ["scope", f"--graph_path={path}", "--select=params", "--max_depth=2"]
     code, sent = Screen(words, size, PAGER=MARKING).ends()
     assert (code, "paged:  nnn" in sent) == (0, size[1] < 105)
@@ -90,8 +92,7 @@ def test_less_shows_it_and_is_left_quietly(long: list[str]) -> None:
 
 def test_ctrl_c_while_a_long_report_is_written_leaves_the_pager_alone(tmp_path: Path) -> None:
     # The pager answers the interrupt after it has read a little; the rest fills the pipe.
-    path = tmp_path / "graph.pbtxt"
-    path.write_text("".join(f'node {{ name: "n{i}" op: "NoOp" }}\n' for i in range(20_000)))
+    path = graph_of(tmp_path, *numbered(20_000))
     pager = "trap 'echo the pager has it' INT; head -3; sleep 9 <&- >&- 2>&- & wait; echo it ends"
     screen = Screen(["scope", f"--graph_path={path}", "--select=params"], PAGER=pager)
     screen.sees("Doc:").types(CTRL_C).sees("the pager has it", "it ends")
@@ -156,8 +157,7 @@ def test_help_is_paged_where_it_is_long() -> None:
 
 
 def test_the_pager_gets_names_that_no_terminal_obeys(tmp_path: Path) -> None:
-    path = tmp_path / "graph.pbtxt"
-    path.write_text("".join(f'node {{ name: "n{i}\\033[2J" op: "NoOp" }}\n' for i in range(99)))
+    path = graph_of(tmp_path, *(rf"{name}\033[2J" for name in numbered(NODES)))
     sent = Screen(["scope", f"--graph_path={path}", "--select=params"], PAGER=MARKING).ends()[1]
     assert "paged:  n98\\x1b[2J (0/0 params)" in sent
     assert "\x1b[2J" not in sent
@@ -204,10 +204,6 @@ def test_head_ends_a_command_quietly(name: str) -> None:
 
 
 def test_head_ends_the_shell_quietly(graph: Path) -> None:
-    ran = subprocess.run(
-        ["sh", "-c", f"yes scope | '{sys.executable}' -m tfprof --graph_path={graph} | head -1"],  # noqa: S607
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    line = f"yes scope | '{sys.executable}' -m tfprof --graph_path={graph} | head -1"
+    ran = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, check=True)
     assert (ran.stdout, ran.stderr) == ("\n", "")

@@ -140,13 +140,12 @@ def command(slow: str, *words: str) -> list[str]:
 
 
 FILES: Final = PROFILES["handmade"]
+GRAPH: Final = f"--graph_path={FILES.graph}"
 
 
 def test_files_that_are_read_are_counted() -> None:
     runs = ",".join([str(FILES.runs[0])] * 4)
-    shown = on_terminal(
-        command(SLOW_RUNS, "scope", f"--graph_path={FILES.graph}", f"--run_meta_path={runs}")
-    )
+    shown = on_terminal(command(SLOW_RUNS, "scope", GRAPH, f"--run_meta_path={runs}"))
     lines = shown.split(CLEAR)
     third = next(text for text in lines if "(3 of 4)" in text)
     assert third.startswith("tfprof: reading ")
@@ -157,7 +156,7 @@ def test_files_that_are_read_are_counted() -> None:
 
 
 def test_answering_is_told() -> None:
-    shown = on_terminal(command(SLOW_ANSWERS, "op", f"--graph_path={FILES.graph}"))
+    shown = on_terminal(command(SLOW_ANSWERS, "op", GRAPH))
     assert re.search(r"tfprof: answering op \(\d s\)", shown)
     assert CLEAR in shown
 
@@ -176,7 +175,7 @@ def assert_grows(counted: list[int]) -> None:
 def test_writing_a_file_is_told(tmp_path: Path) -> None:
     path = tmp_path / "report"
     output = f"--output=file:outfile={path}"
-    shown = on_terminal(command(SLOW_PIECES, "scope", f"--graph_path={FILES.graph}", output))
+    shown = on_terminal(command(SLOW_PIECES, "scope", GRAPH, output))
     assert_grows(megabytes(shown))
     assert path.stat().st_size == 12_000_000
 
@@ -184,9 +183,7 @@ def test_writing_a_file_is_told(tmp_path: Path) -> None:
 def test_a_report_sent_to_a_file_is_told(tmp_path: Path) -> None:
     path = tmp_path / "report"
     with path.open("wb") as file:
-        shown = on_terminal(
-            command(SLOW_PIECES, "scope", f"--graph_path={FILES.graph}"), file.fileno()
-        )
+        shown = on_terminal(command(SLOW_PIECES, "scope", GRAPH), file.fileno())
     assert "tfprof: writing to standard output " in shown
     assert_grows(megabytes(shown))
     assert path.stat().st_size == 12_000_000
@@ -194,7 +191,7 @@ def test_a_report_sent_to_a_file_is_told(tmp_path: Path) -> None:
 
 def test_a_report_sent_to_a_program_is_not_disturbed() -> None:
     """It may be a pager, whose screen is the same terminal."""
-    shown = on_terminal(command(SLOW_PIECES, "scope", f"--graph_path={FILES.graph}"))
+    shown = on_terminal(command(SLOW_PIECES, "scope", GRAPH))
     assert "writing" not in shown
 
 

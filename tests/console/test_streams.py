@@ -22,7 +22,7 @@ HANDMADE: Final = PROFILES["handmade"]
 # A name of two characters beyond ASCII, cut within the second, and a byte that is no UTF-8.
 PIECES: Final = ["é".encode() + b"\xe2\x82", b"\xac\n", b"a\xffb\n"]
 AS_TEXT: Final = "é€\na\\xffb\n"
-IN_ASCII: Final = "\\xe9\\u20ac\na\\xffb\n"
+ENCODED: Final = {"utf-8": AS_TEXT, "ascii": "\\xe9\\u20ac\na\\xffb\n"}
 
 
 class Tee:
@@ -85,22 +85,15 @@ def test_a_plain_stream_gets_the_bytes_in_their_order(
     assert written(stream) == b"before\n" + b"".join(PIECES) + b"after\n"
 
 
-def test_a_stream_around_another_sees_all_of_it(at: Callable[..., None]) -> None:
-    below = plain("utf-8")
+@pytest.mark.parametrize("encoding", ENCODED)
+def test_a_stream_around_another_sees_all_of_it(at: Callable[..., None], encoding: str) -> None:
+    """What it cannot encode is escaped."""
+    below = plain(encoding)
     tee = Tee(below)
     at(tee)
     print_report(PIECES)
-    assert tee.copy == AS_TEXT
-    assert written(below) == AS_TEXT.encode()
-
-
-def test_what_a_stream_cannot_encode_is_escaped(at: Callable[..., None]) -> None:
-    below = plain("ascii")
-    tee = Tee(below)
-    at(tee)
-    print_report(PIECES)
-    assert tee.copy == IN_ASCII
-    assert written(below) == IN_ASCII.encode("ascii")
+    assert tee.copy == ENCODED[encoding]
+    assert written(below) == tee.copy.encode(encoding)
 
 
 def test_whoever_replaced_write_is_called(at: Callable[..., None]) -> None:

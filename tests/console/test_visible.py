@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pexpect
 import pytest
 
+from hostile_parts import node
 from tfprof.console.escape import visible, visible_text
 
 if TYPE_CHECKING:
@@ -25,11 +26,6 @@ HOSTILE: Final = {
     "nothing": (b"a\x00b\x7fc", "a\\x00b\\x7fc"),
     "what is no harm": ("é/日本 \U0001f600".encode(), "é/日本 \U0001f600"),
 }
-
-
-def field(number: int, content: bytes) -> bytes:
-    """A field of a message; all here are short."""
-    return bytes([number << 3 | 2, len(content)]) + content
 
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
@@ -49,23 +45,28 @@ def graph(tmp_path: Path) -> Path:
     """A graph with every name above, and one that looks like two rows."""
     names = [name for name, _ in HOSTILE.values()]
     names.append(b"one\n  two (9.99b params)")
-    nodes = [field(1, field(1, name) + field(2, b"Neg")) for name in names]
     path = tmp_path / "graph.pb"
-    path.write_bytes(b"".join(nodes))
+    path.write_bytes(b"".join(node(name, b"Neg") for name in names))
     return path
 
 
-def test_on_a_terminal(graph: Path) -> None:
+def on_terminal(graph: Path, code: int) -> bytes:
+    """What a terminal is sent by a report of the file."""
     child = pexpect.spawn(
         sys.executable,
         ["-m", "tfprof", "scope", f"--graph_path={graph}", "--select=params"],
         env={**os.environ, "TERM": "xterm", "NO_COLOR": "1", "PAGER": "cat"},
         timeout=60,
-        dimensions=(50, 200),
+        dimensions=(50, 400),
     )
     told: Any = child.read()  # bytes, where no encoding is given
     child.close()
-    assert child.exitstatus == 0
+    assert child.exitstatus == code
+    return bytes(told)
+
+
+def test_on_a_terminal(graph: Path) -> None:
+    told = on_terminal(graph, 0)
     lines = told.decode().replace("\r\n", "\n").split("\n")
     rows = [line for line in lines if line.endswith(" params)")]
     for _, shown in HOSTILE.values():
@@ -86,16 +87,6 @@ def test_in_a_pipe_and_in_a_file(graph: Path, tmp_path: Path) -> None:
 
 
 def test_sentences_about_files_are_safe_on_a_terminal(tmp_path: Path) -> None:
-    missing = tmp_path / "a\x1b[2Jb"
-    child = pexpect.spawn(
-        sys.executable,
-        ["-m", "tfprof", "scope", f"--graph_path={missing}"],
-        env={**os.environ, "TERM": "xterm", "PAGER": "cat"},
-        timeout=60,
-        dimensions=(50, 400),
-    )
-    told: Any = child.read()  # bytes, where no encoding is given
-    child.close()
-    assert child.exitstatus == 3
+    told = on_terminal(tmp_path / "a\x1b[2Jb", 3)
     assert b"a\\x1b[2Jb does not exist" in told
     assert b"\x1b[2J" not in told

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import socket
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -17,14 +18,22 @@ from tfprof.fleet import dask_pool
 from tfprof.fleet.engine import Engine, Failure
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+
+@contextmanager
+def engine_on(workers: int, **options: Any) -> Iterator[Engine]:
+    """An engine on a cluster of its own."""
+    with cluster(workers) as made, Engine(scheduler=made.scheduler_address, **options) as engine:
+        yield engine
 
 
 def test_a_worker_is_killed(tmp_path: Path) -> None:
     folder = str(tmp_path)
     faulty = {2: Job(2, folder, "killed"), 3: Job(3, folder, "raises")}
     tasks = [faulty.get(number, Job(number, folder)) for number in range(8)]
-    with cluster(2) as made, Engine(scheduler=made.scheduler_address) as engine:
+    with engine_on(2) as engine:
         pairs = sorted(engine.run(square, tasks))
     assert pairs == [(number, number**2) for number in range(8)]
     assert all(runs(job) > 1 for job in faulty.values())
@@ -62,10 +71,7 @@ def test_a_worker_that_stops_is_given_up_and_its_tasks_are_not(tmp_path: Path) -
 def test_tasks_that_always_hang_hold_no_worker(tmp_path: Path) -> None:
     folder = str(tmp_path)
     tasks = [Job(number, folder, "hangs" if number < 2 else "", 99) for number in range(4)]
-    with (
-        cluster(1) as made,
-        Engine(scheduler=made.scheduler_address, timeout=4, attempts=2) as engine,
-    ):
+    with engine_on(1, timeout=4, attempts=2) as engine:
         outcomes = dict(engine.run(square, tasks))
     late = Failure("no answer within 4 seconds, 2 times", "timeout")
     assert outcomes == {0: late, 1: late, 2: 4, 3: 9}
@@ -74,11 +80,7 @@ def test_tasks_that_always_hang_hold_no_worker(tmp_path: Path) -> None:
 @pytest.mark.whole
 def test_an_error_of_tfprof_ends_the_run(tmp_path: Path) -> None:
     tasks = [Job(0, str(tmp_path), "wrong input")]
-    with (
-        cluster(1) as made,
-        Engine(scheduler=made.scheduler_address) as engine,
-        pytest.raises(InputError, match=r"^x: no such file$"),
-    ):
+    with engine_on(1) as engine, pytest.raises(InputError, match=r"^x: no such file$"):
         [*engine.run(square, tasks)]
 
 
@@ -98,11 +100,8 @@ def test_a_scheduler_without_workers_is_one_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dask_pool, "_NO_WORKERS_SECONDS", 0.5)
-    with (
-        cluster(0) as made,
-        Engine(scheduler=made.scheduler_address) as engine,
-        pytest.raises(OutputError, match=r"^the Dask scheduler at tcp://\S+ has no workers$"),
-    ):
+    reason = r"^the Dask scheduler at tcp://\S+ has no workers$"
+    with engine_on(0) as engine, pytest.raises(OutputError, match=reason):
         [*engine.run(square, [Job(0, str(tmp_path))])]
 
 

@@ -18,7 +18,9 @@ import pytest
 import paths
 import tfprof
 from fleet_parts import GRAPH, OTHER_GRAPH, SKIPPED, add, graph_files, micros_of, part, store
+from folders import contents
 from sampling import sampled
+from sweeps import flipped
 from tfprof import InputError, UsageError
 from tfprof.fleet import schema
 from tfprof.fleet.dataset import Dataset, is_fleet
@@ -107,19 +109,14 @@ def test_the_same_rows_give_the_same_bytes_however_words_are_numbered() -> None:
     assert schema.parquet_bytes(schema.table_of(schema.ROWS, columns)) == rows
 
 
-def test_two_datasets_of_the_same_parts_are_equal_in_every_byte(tmp_path: Path) -> None:
-    forwards, backwards = tmp_path / "a", tmp_path / "b"
-    store(forwards, **TIMES)
-    writer = Writer.at(str(backwards))
+def test_two_datasets_of_the_same_parts_are_equal_in_every_byte(
+    fleet: Path, tmp_path: Path
+) -> None:
+    writer = Writer.at(str(tmp_path / "backwards"))
     add(writer, f"{2:016x}", "w2", TIMES["w2"])
     add(writer, f"{1:016x}", "w10", TIMES["w10"])
     writer.commit([], [])
-    assert contents(forwards) == contents(backwards)
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+    assert contents(fleet) == contents(tmp_path / "backwards")
 
 
 def test_the_manifest_says_what_is_there(tmp_path: Path) -> None:
@@ -165,13 +162,8 @@ def read_all(folder: Path) -> None:
         list(batch.samples())
 
 
-def bit_flipped(data: bytes) -> bytes:
-    middle = len(data) // 2
-    return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
-
-
 DAMAGES: Final[dict[str, Callable[[bytes], bytes]]] = {
-    "a bit": bit_flipped,
+    "a bit": lambda data: flipped(data, len(data) // 2, 0).data,
     "cut": lambda data: data[:-1],
     "longer": lambda data: data + b"\0",
     "empty": lambda _: b"",
@@ -187,9 +179,8 @@ def test_a_damaged_file_is_one_sentence_that_names_it(fleet: Path, file: str, da
     (fleet / file).write_bytes(DAMAGES[damage]((fleet / file).read_bytes()))
     with pytest.raises(InputError) as error:
         read_all(fleet)
-    assert str(error.value) == (
-        f"{fleet}/{file} is damaged: its checksum is not that of the manifest"
-    )
+    reason = "is damaged: its checksum is not that of the manifest"
+    assert str(error.value) == f"{fleet}/{file} {reason}"
 
 
 def test_a_missing_file_is_one_sentence(fleet: Path) -> None:
@@ -218,14 +209,14 @@ def forged(change: Callable[[Any], Any]) -> bytes:
     return schema.parquet_bytes(change(pq.read_table(pa.BufferReader(rows))))
 
 
+def with_micros(table: Any, values: Any) -> Any:
+    return table.set_column(table.schema.get_field_index("micros"), "micros", [values])
+
+
 FORGED: Final[dict[str, Callable[[Any], Any]]] = {
     "no column": lambda table: table.drop(["micros"]),
-    "texts for numbers": lambda table: table.set_column(
-        table.schema.get_field_index("micros"), "micros", [["many"] * 4]
-    ),
-    "nulls": lambda table: table.set_column(
-        table.schema.get_field_index("micros"), "micros", [pa.array([1, 2, 3, None])]
-    ),
+    "texts for numbers": lambda table: with_micros(table, ["many"] * 4),
+    "nulls": lambda table: with_micros(table, pa.array([1, 2, 3, None])),
     "a row less": lambda table: table.slice(1),
     "two columns of a name": lambda table: table.append_column("micros", [[1] * 4]),
 }

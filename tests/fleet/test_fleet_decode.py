@@ -35,6 +35,7 @@ TRACES: Final[list[tuple[Path, Path | None]]] = [
     *((path.with_name("trace.xplane.pb.gz"), path) for path in sorted(DATA.glob("xplane/*/gra*"))),
     *((path, None) for path in sorted(DATA.glob("xplane/*/trace*"))),
 ]
+ADDED_UP: Final = ("micros", "accelerator_micros", "cpu_micros", "bytes", "peak_bytes")
 OF_RUNS: Final = [metric for metric in METRICS if metric not in ("params", "float_ops")]
 
 
@@ -70,22 +71,16 @@ def check_rows(dataset: Dataset, worker: str, step: int, profile: Profile, numbe
     assert expected == [rows[name]["float_ops"] if name in rows else 0 for name in names]
     (row,) = (
         row
-        for row in dataset.steps([*METRIC_STEPS]).to_pylist()
+        for row in dataset.steps([*ADDED_UP, "executions", "nodes", "span_us"]).to_pylist()
         if (row["worker"], row["step"]) == (worker, step)
     )
-    for metric in ("micros", "accelerator_micros", "cpu_micros", "bytes", "peak_bytes"):
+    for metric in ADDED_UP:
         assert row[metric] == int(profile.values(metric, number).sum())
     timed = recorded.counts_as > 0
     assert row["executions"] == timed.sum()
     assert row["nodes"] == unique(np.append(recorded.node, recorded.memory_node)).size
     ends = (recorded.start_us + recorded.us)[timed]
     assert row["span_us"] == (ends.max() - recorded.start_us[timed].min() if ends.size else 0)
-
-
-METRIC_STEPS: Final = (
-    "micros", "accelerator_micros", "cpu_micros", "bytes", "peak_bytes", "executions", "nodes",
-    "span_us",
-)  # fmt: skip
 
 
 def gathered(folder: Path, **options: Any) -> Dataset:
@@ -121,8 +116,7 @@ def test_runs_of_real_models(name: str, tmp_path: Path) -> None:
 
 
 def test_runs_of_functions(tmp_path: Path) -> None:
-    folder = tmp_path / "logs"
-    shutil.copytree(DATA / "tf2" / "session", folder)
+    folder = shutil.copytree(DATA / "tf2" / "session", tmp_path / "logs")
     dataset = gathered(folder)
     assert steps_of(dataset) == {"logs": [0]}
     alone = tfprof.load(folder / "graph.pb", folder / "run_meta.pb").profile
@@ -130,7 +124,7 @@ def test_runs_of_functions(tmp_path: Path) -> None:
 
 
 def test_a_real_fleet(tmp_path: Path) -> None:
-    dataset = gathered(_copied(DATA / "fleet", tmp_path / "logs"))
+    dataset = gathered(shutil.copytree(DATA / "fleet", tmp_path / "logs"))
     assert steps_of(dataset) == {f"worker_{n}": [101, 102, 103, 104] for n in range(3)}
     assert len(dataset.manifest.graphs) == 1
     folder = tmp_path / "logs"
@@ -138,11 +132,6 @@ def test_a_real_fleet(tmp_path: Path) -> None:
         run = folder / worker / f"run_meta_{step}.gz"
         alone = tfprof.load(folder / "graph.pbtxt.gz", run, folder / "tfprof_log.gz").profile
         check_rows(dataset, worker, step, alone, 0)
-
-
-def _copied(source: Path, target: Path) -> Path:
-    shutil.copytree(source, target)
-    return target
 
 
 def test_rows_by_device_are_those_that_were_written(tmp_path: Path) -> None:
@@ -247,7 +236,7 @@ def test_event_files(model_folder: Callable[[str], Path], tmp_path: Path) -> Non
 def test_the_graph_of_a_trace_may_be_in_event_files(
     model_folder: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    folder = _copied(model_folder("events") / "keras2", tmp_path / "logs")
+    folder = shutil.copytree(model_folder("events") / "keras2", tmp_path / "logs")
     dataset = gathered(folder)
     alone = tfprof.load(folder).profile
     ((worker, (step,)),) = steps_of(dataset).items()

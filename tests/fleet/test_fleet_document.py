@@ -35,28 +35,21 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def here(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True)
+def _here(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands run in that folder, and gather in this process."""
     monkeypatch.chdir(files)
     monkeypatch.setattr("tfprof.cli.fleet.Engine", lambda *_: HereEngine())
 
 
-@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(("command", "output"), PAGE.commands())
 def test_a_command_prints_what_the_page_shows(
-    command: str,
-    output: str,
-    capsys: pytest.CaptureFixture[str],
-    request: pytest.FixtureRequest,
+    command: str, output: str, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
 ) -> None:
     PAGE.run(command, output, capsys, request)
 
 
-@pytest.mark.usefixtures("here")
-def test_a_fleet_without_a_command_is_answered_by_workers(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_fleet_without_a_command_is_workers(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["workers", "fleet/", "--rows=2"]) == 0
     expected = capsys.readouterr().out
     assert cli.run(["fleet/", "--rows=2"]) == 0
@@ -67,7 +60,6 @@ def test_a_fleet_without_a_command_is_answered_by_workers(
     assert error.count("\n") == 1
 
 
-@pytest.mark.usefixtures("here")
 def test_questions_in_sql_have_the_answers_of_the_page() -> None:
     result = doctest.testfile(str(PAGE.path), module_relative=False)
     assert result.attempted >= 8

@@ -12,6 +12,7 @@ import pytest
 from dask_cluster import cluster
 from fleet_faults import FaultyEngine
 from fleet_files import write_fleet
+from folders import contents
 from interrupted import is_alive, send, start, wait_until
 from tfprof.fleet.dataset import Dataset
 from tfprof.fleet.engine import Engine
@@ -26,12 +27,6 @@ pytestmark = pytest.mark.whole  # test_fleet_engine.py and test_fleet_dask.py ha
 TIMEOUT = 15.0
 
 
-def content(folder: Path) -> dict[str, bytes]:
-    """Every file of a dataset."""
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
-
-
 @pytest.fixture
 def logs(tmp_path: Path) -> Path:
     folder = tmp_path / "logs"
@@ -44,7 +39,7 @@ def expected(logs: Path, tmp_path: Path) -> dict[str, bytes]:
     """The dataset that one process makes without faults."""
     with Engine(processes=1) as engine:
         gather([str(logs)], str(tmp_path / "expected"), engine=engine)
-    return content(tmp_path / "expected")
+    return contents(tmp_path / "expected")
 
 
 def gathered_with_faults(logs: Path, faults: dict[int, str], **options: Any) -> dict[str, bytes]:
@@ -55,7 +50,7 @@ def gathered_with_faults(logs: Path, faults: dict[int, str], **options: Any) -> 
     assert not outcome.skipped
     for number in faults:
         assert len([*runs.glob(f"{number}.*")]) > 1
-    return content(target)
+    return contents(target)
 
 
 def test_a_process_is_killed(logs: Path, expected: dict[str, bytes]) -> None:
@@ -97,8 +92,7 @@ INTERRUPTED = "tfprof: interrupted\ntfprof: the same command with --resume goes 
 
 
 @pytest.mark.parametrize(
-    ("number", "scheduler"),
-    [(signal.SIGINT, ""), (signal.SIGKILL, ""), (signal.SIGINT, "dask")],
+    ("number", "scheduler"), [(signal.SIGINT, ""), (signal.SIGKILL, ""), (signal.SIGINT, "dask")]
 )
 def test_a_command_that_ends_early_leaves_the_old_state_and_no_process(
     logs: Path, tmp_path: Path, number: signal.Signals, scheduler: str
@@ -111,7 +105,7 @@ def test_a_command_that_ends_early_leaves_the_old_state_and_no_process(
         for path, aside in later.items():
             aside.rename(path)
         gather([str(logs)], str(twin), engine=engine)
-    old, expected = content(fleet), content(twin)
+    old, expected = contents(fleet), contents(twin)
     runs.mkdir()
     line = ["fleet", str(logs), "-o", str(fleet), "--processes=2", f"--scheduler={scheduler}"]
     with start(HANGING, tmp_path, str(runs), *line) as command:
@@ -122,9 +116,9 @@ def test_a_command_that_ends_early_leaves_the_old_state_and_no_process(
     assert errors == (INTERRUPTED if number == signal.SIGINT else "")
     processes = [int(path.name.split(".")[1]) for path in runs.iterdir()]
     wait_until(lambda: not any(map(is_alive, processes)))
-    assert {**content(fleet), **old} == content(fleet)
+    assert {**contents(fleet), **old} == contents(fleet)
     assert len(Dataset.open(str(fleet)).manifest.parts) == 3
     with Engine(processes=1) as engine:
         outcome = gather([str(logs)], str(fleet), resume=True, engine=engine)
     assert outcome.decoded == 1
-    assert content(fleet) == expected
+    assert contents(fleet) == expected

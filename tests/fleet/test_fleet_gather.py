@@ -6,7 +6,7 @@ import gzip
 import os
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import fsspec
 import pytest
@@ -15,6 +15,7 @@ import tfprof
 from command import Command
 from fleet_engine import HereEngine
 from fleet_files import write_fleet
+from folders import contents
 from profiles import PROFILES, content
 from sampling import sampled
 from tfprof.errors import InputError, OutputError, UsageError
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
     from fleet_files import Truth
     from tfprof.fleet.gathered import Gathered
+    from tfprof.model import Profile
+
+    Answers = Iterator[tuple[int, Any]]
 
 
 @pytest.fixture(scope="module")
@@ -42,12 +46,18 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Truth]:
     return folder, write_fleet(folder, workers=3, steps=2)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def truth(written: tuple[Path, Truth], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Truth:
     """What is in `logs`, a fleet of three workers with two steps each, in the working folder."""
     monkeypatch.chdir(tmp_path)
     shutil.copytree(written[0], "logs")
     return written[1]
+
+
+@pytest.fixture
+def _no_logs() -> None:
+    """The working folder is empty."""
+    shutil.rmtree("logs")
 
 
 @pytest.fixture
@@ -59,9 +69,10 @@ def gathered(*sources: str, engine: Engine | None = None, **options: Any) -> Gat
     return gather(sources or ["logs"], "fleet", engine=engine or HereEngine(), **options)
 
 
-def rows(target: str = "fleet") -> list[tuple[Any, ...]]:
-    """All rows but for the graph."""
-    columns = ("worker", "step", "device", "name", "op", *METRICS)
+def rows(
+    target: str = "fleet",
+    columns: Sequence[str] = ("worker", "step", "device", "name", "op", *METRICS),
+) -> list[tuple[Any, ...]]:
     return [
         tuple(row[name] for name in columns)
         for batch in Dataset.open(target).scan(columns)
@@ -74,35 +85,30 @@ def steps(target: str = "fleet") -> list[tuple[str, int]]:
     return sorted((worker, step) for worker, numbers in found.items() for step in numbers)
 
 
-def content_of(folder: str = "fleet") -> dict[str, bytes]:
-    files = (path for path in Path(folder).rglob("*") if path.is_file())
-    return {str(path): path.read_bytes() for path in sorted(files)}
-
-
 def skipped(target: str = "fleet") -> list[tuple[str, str]]:
     return [(row["path"], row["kind"]) for row in Dataset.open(target).manifest.skipped]
 
 
+GRAPH: Final = Path("logs/graph.pbtxt")
+OTHER: Final = PROFILES["model_analyzer"].runs[0]
 EVERY = [(f"worker_{worker}", step) for worker in range(3) for step in range(2)]
 
 
 # --- the same bytes -------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("truth")
 def test_processes_give_the_same_bytes() -> None:
     gathered()
-    here = content_of()
+    here = contents("fleet")
     shutil.rmtree("fleet")
     with Engine(processes=2) as engine:
         result = gathered(engine=engine)
-    assert content_of() == here
+    assert contents("fleet") == here
     assert result.decoded == 6
     counts = f"3 workers, 2 steps (6 worker steps), 1 graph, {len(rows()):,} rows"
     assert str(result) == f"fleet: {counts}; 6 files added"
 
 
-@pytest.mark.usefixtures("truth")
 def test_urls_as_source_and_target() -> None:
     memory = fsspec.filesystem("memory")
     for file in filter(Path.is_file, Path("logs").rglob("*")):
@@ -128,37 +134,34 @@ def test_urls_as_source_and_target() -> None:
 # --- bad files ------------------------------------------------------------------------------------
 
 
-def damage(path: Path, how: str) -> None:
-    data = path.read_bytes()
-    if how == "truncated":
-        path.write_bytes(data[: len(data) // 2])
-    elif how == "empty":
-        path.write_bytes(b"")
-    elif how == "noise":
-        path.write_bytes(b"\xff" * 400)
-    elif how == "gzip":
-        path.write_bytes(gzip.compress(data)[:200])
-    elif how == "graph":
-        path.write_bytes(Path("logs/graph.pbtxt").read_bytes())
-    elif how == "other graph":
-        path.write_bytes(content(PROFILES["model_analyzer"].runs[0]))
-    elif how == "no steps":
-        path.write_bytes(b"\x0a\x00")
+def halved(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+# What a file then holds (None: it is gone), how it is skipped, and why.
+BAD: Final[dict[str, tuple[Callable[[bytes], bytes] | None, str, str]]] = {
+    "truncated": (halved, "damaged", "damaged or cut off"),
+    "empty": (lambda _: b"", "damaged", "is empty; expected a RunMetadata"),
+    "noise": (lambda _: b"\xff" * 400, "damaged", "logs/worker_1/run_meta_0"),
+    "gzip": (lambda data: gzip.compress(data)[:200], "damaged", "gzip"),
+    "graph": (
+        lambda _: GRAPH.read_bytes(),
+        "damaged",
+        "is a GraphDef in text format; expected a run",
+    ),
+    "other graph": (lambda _: content(OTHER), "other graph", f"nodes that ran are in {GRAPH}"),
+    "no steps": (lambda _: b"\x0a\x00", "no steps", "has no step with an execution"),
+    "gone": (None, "missing", "logs/worker_1/run_meta_0 does not exist"),
+}
+
+
+def damage(path: Path, how: str = "truncated") -> None:
+    change = BAD[how][0]
+    if change:
+        path.write_bytes(change(path.read_bytes()))
     else:
         path.unlink()
         path.symlink_to("nowhere")
-
-
-BAD = {
-    "truncated": ("damaged", "damaged or cut off"),
-    "empty": ("damaged", "is empty; expected a RunMetadata"),
-    "noise": ("damaged", "logs/worker_1/run_meta_0"),
-    "gzip": ("damaged", "gzip"),
-    "graph": ("damaged", "is a GraphDef in text format; expected a run"),
-    "other graph": ("other graph", "nodes that ran are in logs/graph.pbtxt"),
-    "no steps": ("no steps", "has no step with an execution"),
-    "gone": ("missing", "logs/worker_1/run_meta_0 does not exist"),
-}
 
 
 @pytest.mark.sampled
@@ -166,7 +169,7 @@ BAD = {
 def test_a_bad_file_is_a_row_of_the_manifest(how: str, truth: Truth) -> None:
     damage(Path("logs/worker_1/run_meta_0"), how)
     result = gathered()
-    kind, reason = BAD[how]
+    _, kind, reason = BAD[how]
     (row,) = Dataset.open("fleet").manifest.skipped
     assert (row["path"], row["kind"]) == ("logs/worker_1/run_meta_0", kind)
     assert (row["worker"], row["step"]) == ("worker_1", 0)
@@ -177,34 +180,27 @@ def test_a_bad_file_is_a_row_of_the_manifest(how: str, truth: Truth) -> None:
     assert steps() == [place for place in EVERY if place != ("worker_1", 0)]
     columns = truth.rows[0]._fields
     kept = [row for row in truth.rows if (row.worker, row.step) != ("worker_1", 0)]
-    found = [
-        tuple(row[name] for name in columns)
-        for batch in Dataset.open("fleet").scan(columns)
-        for row in batch.table.to_pylist()
-    ]
-    assert sorted(found) == sorted(map(tuple, kept))
+    assert sorted(rows(columns=columns)) == sorted(map(tuple, kept))
     with pytest.raises(InputError):
         gather(["logs"], "strict", engine=HereEngine(), strict=True)
-    assert not content_of("strict")
+    assert not contents("strict")
 
 
-@pytest.mark.usefixtures("truth")
 def test_strict_leaves_everything_as_it_was() -> None:
     gathered("logs/worker_0")
-    before = content_of()
-    damage(Path("logs/worker_2/run_meta_1"), "truncated")
+    before = contents("fleet")
+    damage(Path("logs/worker_2/run_meta_1"))
     with pytest.raises(InputError, match=r"logs/worker_2/run_meta_1 is damaged or cut off"):
         gathered(strict=True, engine=HereEngine())
     with pytest.raises(InputError, match="gone does not exist"):
         gathered("logs/worker_1", "gone", strict=True)
-    assert content_of() == before
+    assert contents("fleet") == before
 
 
-@pytest.mark.usefixtures("truth")
 def test_a_bad_file_that_is_mended_is_added() -> None:
     path = Path("logs/worker_1/run_meta_0")
     data = path.read_bytes()
-    damage(path, "truncated")
+    damage(path)
     gathered("logs", "gone")
     assert skipped() == [("gone", "missing"), ("logs/worker_1/run_meta_0", "damaged")]
     path.write_bytes(data)
@@ -214,10 +210,9 @@ def test_a_bad_file_that_is_mended_is_added() -> None:
     assert steps() == EVERY
 
 
-@pytest.mark.usefixtures("truth")
 def test_nothing_to_use_is_an_error() -> None:
     for path in Path("logs").glob("worker_*/run_meta_*"):
-        damage(path, "truncated")
+        damage(path)
     with pytest.raises(InputError, match=r"^no file could be used: .* and 5 more$"):
         gathered()
     with pytest.raises(InputError, match=r"^nothing\.pb does not exist$"):
@@ -227,39 +222,34 @@ def test_nothing_to_use_is_an_error() -> None:
     assert not Path("fleet").exists()
 
 
-@pytest.mark.usefixtures("truth")
 def test_a_folder_with_other_things_is_not_touched() -> None:
     Path("fleet").mkdir()
     Path("fleet/precious").write_text("mine")
     with pytest.raises(OutputError, match="fleet has other files, such as precious"):
         gathered()
-    assert content_of() == {"fleet/precious": b"mine"}
+    assert contents("fleet") == {"precious": b"mine"}
 
 
 @pytest.mark.parametrize(("source", "target"), [("logs", "logs/"), ("fleet", "./fleet")])
-@pytest.mark.usefixtures("truth")
 def test_a_source_is_no_target(source: str, target: str) -> None:
     gathered()
-    before = content_of(".")
+    before = contents(".")
     with pytest.raises(UsageError, match=f"^{source} is a source: the dataset needs a folder of"):
         gather([source], target, engine=HereEngine())
     with pytest.raises(OutputError, match=r"^logs has other files, such as graph\.pbtxt"):
         gather(["logs/worker_0"], "logs", engine=HereEngine())
-    assert content_of(".") == before
+    assert contents(".") == before
 
 
 class RemovingEngine(HereEngine):
     """Removes the runs before the graphs are read."""
 
-    def run(
-        self, function: Callable[[Any], Any], tasks: Sequence[Any]
-    ) -> Iterator[tuple[int, Any]]:
+    def run(self, function: Callable[[Any], Any], tasks: Sequence[Any]) -> Answers:
         if function.__name__ == "decode_graphs":
             shutil.rmtree("logs")
         yield from super().run(function, tasks)
 
 
-@pytest.mark.usefixtures("truth")
 def test_files_that_are_removed_before_their_graph_is_read() -> None:
     reason = r"^logs/worker_0/run_meta_0 was removed or changed meanwhile; gather again$"
     with pytest.raises(InputError, match=reason):
@@ -277,9 +267,7 @@ class FailingEngine(HereEngine):
         super().__init__()
         self._name, self._kind = name, kind
 
-    def run(
-        self, function: Callable[[Any], Any], tasks: Sequence[Any]
-    ) -> Iterator[tuple[int, Any]]:
+    def run(self, function: Callable[[Any], Any], tasks: Sequence[Any]) -> Answers:
         good = [
             number
             for number, task in enumerate(tasks)
@@ -291,7 +279,6 @@ class FailingEngine(HereEngine):
             yield number, Failure("no answer within 7 seconds", self._kind)
 
 
-@pytest.mark.usefixtures("truth")
 def test_files_of_a_task_that_fails_are_tried_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tfprof.fleet.tasks._FEWEST_TASKS", 2)  # so three files per task
     bad = "logs/worker_1/run_meta_1"
@@ -316,22 +303,19 @@ def test_later_steps_are_added(tmp_path: Path, truth: Truth) -> None:
     assert (first.files, first.decoded) == (2, 2)
     for path in later:
         (tmp_path / str(path).replace("/", "-")).rename(path)
-    before = content_of()
+    before = contents("fleet")
     second = gathered()
     assert (second.files, second.unchanged, second.decoded) == (4, 2, 4)
-    after = content_of()
-    assert {name: after[name] for name in before if "manifest" not in name} == {
-        name: data for name, data in before.items() if "manifest" not in name
-    }
+    after = contents("fleet")
+    assert before.items() - after.items() == {("manifest.json", before["manifest.json"])}
     assert steps() == EVERY
     assert len(rows()) == len(truth.rows)
     third = gathered()
     assert (third.files, third.unchanged, third.decoded) == (0, 6, 0)
-    assert content_of() == after
+    assert contents("fleet") == after
     assert str(third).endswith("rows; 0 files added, 6 there already")
 
 
-@pytest.mark.usefixtures("truth")
 def test_a_file_is_the_same_from_another_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     gathered()
     monkeypatch.chdir("logs")
@@ -339,7 +323,6 @@ def test_a_file_is_the_same_from_another_folder(monkeypatch: pytest.MonkeyPatch)
     assert (result.files, result.unchanged, result.skipped) == (0, 6, ())
 
 
-@pytest.mark.usefixtures("truth")
 def test_a_second_source_does_not_count_the_first_again() -> None:
     shutil.copytree("logs", "more")
     for path in Path("more").rglob("run_meta_*"):
@@ -365,7 +348,6 @@ def test_a_second_source_does_not_count_the_first_again() -> None:
     )
 
 
-@pytest.mark.usefixtures("truth")
 def test_later_steps_may_come_from_another_folder() -> None:
     gathered()
     shutil.copytree("logs", "day_2")
@@ -375,7 +357,6 @@ def test_later_steps_may_come_from_another_folder() -> None:
     assert steps() == sorted([*EVERY, *((worker, 100 + step) for worker, step in EVERY)])
 
 
-@pytest.mark.usefixtures("truth")
 def test_sources_of_the_same_name() -> None:
     for folder in ("x", "y"):
         shutil.copytree("logs/worker_0", f"{folder}/logs/worker_0")
@@ -384,7 +365,6 @@ def test_sources_of_the_same_name() -> None:
     assert steps() == [(worker, step) for worker in workers for step in range(2)]
 
 
-@pytest.mark.usefixtures("truth")
 def test_a_folder_that_was_moved_is_the_same() -> None:
     gathered()
     Path("elsewhere").mkdir()
@@ -394,7 +374,6 @@ def test_a_folder_that_was_moved_is_the_same() -> None:
 
 
 @pytest.mark.parametrize("paths", ["{worker}/step_{step}/run_meta", ""])
-@pytest.mark.usefixtures("truth")
 def test_steps_whose_files_are_called_the_same(paths: str) -> None:
     for step in (1, 2):
         folder = Path(f"by_step/worker/step_{step}")
@@ -405,7 +384,6 @@ def test_steps_whose_files_are_called_the_same(paths: str) -> None:
     assert steps() == [("worker", 1), ("worker", 2)]
 
 
-@pytest.mark.usefixtures("truth")
 def test_a_changed_file_without_a_number_is_repeated() -> None:
     run = Path("plain/worker/run_meta.pb")
     run.parent.mkdir(parents=True)
@@ -418,12 +396,14 @@ def test_a_changed_file_without_a_number_is_repeated() -> None:
     assert rows() == before
 
 
-def test_a_file_that_has_grown_adds_its_new_steps(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def handmade() -> Profile:
     files = PROFILES["handmade"]
-    profile = tfprof.load(files.graph, [*files.runs], files.op_log).profile
+    return tfprof.load(files.graph, [*files.runs], files.op_log).profile
+
+
+@pytest.mark.usefixtures("_no_logs")
+def test_a_file_that_has_grown_adds_its_new_steps() -> None:
+    profile = handmade()
     path = Path("logs/worker/profile.pb")
     path.parent.mkdir(parents=True)
     for count in (1, 2):
@@ -440,10 +420,8 @@ def test_a_file_that_has_grown_adds_its_new_steps(
     assert skipped() == [(str(path), "repeated")]
 
 
-def test_event_files_that_have_grown(
-    model_folder: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("_no_logs")
+def test_event_files_that_have_grown(model_folder: Callable[[str], Path]) -> None:
     (source,) = (model_folder("events") / "writer").rglob("*.tfevents.*")
     first, second = (Path(f"logs/w/events.out.tfevents.{time}.host") for time in (1, 2))
     first.parent.mkdir(parents=True)
@@ -461,26 +439,6 @@ def test_event_files_that_have_grown(
     assert (again.unchanged, again.decoded) == (2, 0)
 
 
-def save_profile(number: int) -> None:
-    """A profile of a worker, whose steps are 0 and 1 whatever its *number* is."""
-    files = PROFILES["handmade"]
-    profile = tfprof.load(files.graph, [*files.runs], files.op_log).profile
-    Path("logs/worker").mkdir(parents=True, exist_ok=True)
-    Path(f"logs/worker/saved_{number}.pb").write_bytes(b"".join(saved(profile)))
-
-
-def test_a_profile_with_steps_that_are_there_from_another_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for number in (3, 4):
-        save_profile(number)
-        gathered()
-    assert steps() == [("worker", 0), ("worker", 1)]
-    assert skipped() == [("logs/worker/saved_4.pb", "repeated")] * 2
-
-
-@pytest.mark.usefixtures("truth")
 def test_reasons_of_a_list_are_said_once() -> None:
     Path("list").write_text("logs\ngone\n")
     gathered("@list")
@@ -488,7 +446,6 @@ def test_reasons_of_a_list_are_said_once() -> None:
     assert skipped() == [("gone", "missing")]
 
 
-@pytest.mark.usefixtures("truth")
 def test_names_that_are_not_unicode() -> None:
     os.rename(b"logs/worker_1", b"logs/worker_\xff")  # noqa: PTH104 - bytes
     Path("logs/worker_2/run_meta_0").unlink()
@@ -499,7 +456,6 @@ def test_names_that_are_not_unicode() -> None:
     assert (gathered().files, gathered().unchanged) == (0, 4)
 
 
-@pytest.mark.usefixtures("truth")
 def test_a_changed_file_does_not_change_what_is_there() -> None:
     gathered()
     before = rows()
@@ -514,25 +470,27 @@ def test_a_changed_file_does_not_change_what_is_there() -> None:
     assert rows() == before
 
 
-@pytest.mark.usefixtures("truth")
 def test_of_two_files_of_a_step_the_first_that_can_be_read_counts() -> None:
     first, second = Path("logs/worker_0/run_meta_0"), Path("logs/worker_0/run_meta_0.gz")
     second.write_bytes(gzip.compress(first.read_bytes()))
     gathered()
     assert skipped() == [(str(second), "repeated")]
     expected = rows()
-    damage(first, "truncated")
+    damage(first)
     shutil.rmtree("fleet")
     gathered()
     assert skipped() == [(str(first), "damaged")]
     assert rows() == expected
 
 
-def test_profiles_with_the_same_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.usefixtures("_no_logs")
+def test_profiles_with_the_same_steps(*, at_once: bool) -> None:
+    Path("logs/worker").mkdir(parents=True)
     for number in (3, 4):
-        save_profile(number)
-    gathered()
+        Path(f"logs/worker/saved_{number}.pb").write_bytes(b"".join(saved(handmade())))
+        if number == 4 or not at_once:
+            gathered()
     assert steps() == [("worker", 0), ("worker", 1)]
     assert skipped() == [("logs/worker/saved_4.pb", "repeated")] * 2
     # A pattern that names the step of each file counts on from there.
@@ -541,13 +499,13 @@ def test_profiles_with_the_same_steps(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("graph", ["each", "different"])
-def test_workers_with_graphs_of_their_own(graph: str, tmp_path: Path) -> None:
-    truth = write_fleet(tmp_path / "logs", workers=3, steps=1, graph=graph)
-    folder, target = str(tmp_path / "logs"), str(tmp_path / "fleet")
-    result = gather([folder], target, engine=HereEngine())
+@pytest.mark.usefixtures("_no_logs")
+def test_workers_with_graphs_of_their_own(graph: str) -> None:
+    truth = write_fleet(Path("logs"), workers=3, steps=1, graph=graph)
+    result = gathered()
     assert not result.skipped
     assert len(result.manifest.graphs) == (2 if graph == "different" else 1)
-    assert len(rows(target)) == len(truth.rows)
+    assert len(rows()) == len(truth.rows)
 
 
 # --- resuming -------------------------------------------------------------------------------------
@@ -560,9 +518,7 @@ class InterruptedEngine(HereEngine):
         super().__init__()
         self._after = after
 
-    def run(
-        self, function: Callable[[Any], Any], tasks: Sequence[Any]
-    ) -> Iterator[tuple[int, Any]]:
+    def run(self, function: Callable[[Any], Any], tasks: Sequence[Any]) -> Answers:
         for result in super().run(function, tasks):
             if len(self.ran) > self._after:
                 raise KeyboardInterrupt
@@ -570,28 +526,26 @@ class InterruptedEngine(HereEngine):
 
 
 @pytest.mark.sampled
-@pytest.mark.usefixtures("truth")
 @pytest.mark.parametrize(("there", "after"), sampled([(0, 4), (0, 6), (4, 1)], 1, "killed"))
 def test_a_run_that_ended_early_goes_on(there: int, after: int) -> None:
     gathered()
-    complete = content_of()
+    complete = contents("fleet")
     shutil.rmtree("fleet")
     if there:
         assert gathered("logs/worker_[01]").files == there
-    before = content_of()
+    before = contents("fleet")
     with pytest.raises(KeyboardInterrupt):
         gathered(engine=InterruptedEngine(after))
-    assert {name: content_of()[name] for name in before} == before
+    assert {name: contents("fleet")[name] for name in before} == before
     assert Path("fleet/manifest.json").exists() == (there > 0)
     engine = HereEngine()
     result = gathered(engine=engine, resume=True)
     assert engine.ran.count("decode") == result.decoded == 6 - there - after
     assert result.files == 6 - there
-    assert content_of() == complete
+    assert contents("fleet") == complete
     assert steps() == EVERY
 
 
-@pytest.mark.usefixtures("truth")
 def test_without_resume_everything_is_decoded_again() -> None:
     with pytest.raises(KeyboardInterrupt):
         gathered(engine=InterruptedEngine(3))
@@ -599,7 +553,6 @@ def test_without_resume_everything_is_decoded_again() -> None:
     assert gathered().decoded == 6
 
 
-@pytest.mark.usefixtures("truth")
 def test_a_part_of_a_killed_run_that_is_damaged_is_decoded_again() -> None:
     with pytest.raises(KeyboardInterrupt):
         gathered(engine=InterruptedEngine(3))
@@ -644,10 +597,9 @@ def test_the_manifest_has_few_notes() -> None:
 # --- the command ----------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("truth")
 def test_the_command(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tfprof.cli.fleet.Engine", lambda *_: HereEngine())
-    damage(Path("logs/worker_1/run_meta_0"), "truncated")
+    damage(Path("logs/worker_1/run_meta_0"))
     line = ["fleet", "logs", "-o", "fleet", "--processes=1"]
     assert command(*line) == 0
     first, last = command.out.splitlines()
@@ -659,15 +611,15 @@ def test_the_command(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     assert command(*line, "--strict") == 3
     assert command.err.startswith("tfprof: logs/worker_1/run_meta_0 is damaged")
-    assert command("fleet", "logs") == 2
-    assert "fleet needs a folder to write" in command.err
-    assert command("fleet", "-o", "fleet") == 2
-    assert "fleet needs sources" in command.err
-    assert command("fleet", "logs", "-o", "fleet", "--paths={x}") == 2
-    assert "--paths has no '{x}'" in command.err
+    for words, said in (
+        (["logs"], "fleet needs a folder to write"),
+        (["-o", "fleet"], "fleet needs sources"),
+        (["logs", "-o", "fleet", "--paths={x}"], "--paths has no '{x}'"),
+    ):
+        assert command("fleet", *words) == 2
+        assert said in command.err
 
 
-@pytest.mark.usefixtures("truth")
 def test_the_function(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tfprof.fleet.gather.Engine", lambda *_: HereEngine())
     stages: list[str] = []

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with runs, a fleet of them, and a fleet for which ten files were skipped."""
     truth = write_fleet(tmp_path / "runs", workers=2, steps=2)
@@ -31,7 +31,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.usefixtures("folder")
 def test_the_facts_of_a_fleet(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["info", "fleet/"]) == 0
     printed = capsys.readouterr()
@@ -53,7 +52,6 @@ def test_the_facts_of_a_fleet(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
-@pytest.mark.usefixtures("folder")
 def test_the_first_skipped_files_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["info", "./-bad"]) == 0
     printed = capsys.readouterr().out
@@ -63,7 +61,6 @@ def test_the_first_skipped_files_are_listed(capsys: pytest.CaptureFixture[str]) 
     assert skipped[-1] == "  and 2 more: fleet.sql('from skipped')"
 
 
-@pytest.mark.usefixtures("folder")
 def test_a_fleet_beside_files_as_data(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["info", "runs", "fleet", "--format=json"]) == 0
     document = json.loads(capsys.readouterr().out)
@@ -85,18 +82,17 @@ def test_a_fleet_with_a_bad_manifest(folder: Path, capsys: pytest.CaptureFixture
     assert printed.err.count("\n") == 1
 
 
-def test_names_cannot_draw_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_names_cannot_draw_lines(capsys: pytest.CaptureFixture[str]) -> None:
     name = "w\n\x1b[2Jnext\n  rm -r ."
-    store(tmp_path / "fleet", **{name: {0: [1, 2]}})
-    writer = Writer.at(str(tmp_path / "fleet"))
-    writer.commit([{**SKIPPED, "path": name}], [name])
-    assert cli.run(["info", str(tmp_path / "fleet")]) == 0
+    store("named", **{name: {0: [1, 2]}})
+    Writer.at("named").commit([{**SKIPPED, "path": name}], [name])
+    assert cli.run(["info", "named"]) == 0
     printed = capsys.readouterr().out
     shown = r"w\n\x1b[2Jnext\n  rm -r ."
     assert printed.count(shown) == 3
     assert "\x1b" not in printed
     assert f"  1 worker: {shown}\n" in printed
-    assert cli.run(["info", str(tmp_path / "fleet"), "--format=json"]) == 0
+    assert cli.run(["info", "named", "--format=json"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert [name] in [row["names"] for row in rows]
 

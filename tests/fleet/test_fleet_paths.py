@@ -86,7 +86,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def logs(written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A fleet of two workers with two steps each, in the working folder."""
     shutil.copytree(written, tmp_path / "logs")
@@ -112,9 +112,9 @@ ALL = [
     for worker in range(2)
     for step in range(2)
 ]
+NAMES = [name for name, _, _ in ALL]
 
 
-@pytest.mark.usefixtures("logs")
 @pytest.mark.parametrize(
     "sources",
     [
@@ -123,13 +123,13 @@ ALL = [
         ["logs/*/run_meta_*"],
         ["logs/worker_?"],
         ["logs/worker_1", "logs", "logs/worker_0/run_meta_0"],
-        [name for name, _, _ in ALL],
+        NAMES,
         ["@list.txt"],
     ],
     ids=str,
 )
 def test_sources(sources: list[str], tmp_path: Path) -> None:
-    (tmp_path / "list.txt").write_text("\n".join(name for name, _, _ in ALL) + "\n\n")
+    (tmp_path / "list.txt").write_text("\n".join(NAMES) + "\n\n")
     assert places(*sources) == ALL
     graphs = {file.model.graph for file in find_files(sources, "fleet").files}
     # The graph is in the folder above those of the workers.
@@ -155,9 +155,8 @@ def test_files_at_a_url(logs: Path) -> None:
 def test_hidden_files_and_datasets_are_left_out(logs: Path) -> None:
     run = (logs / "worker_0" / "run_meta_0").read_bytes()
     for place in (".cache/run_meta_7", "worker_0/.run_meta_7", "old/rows/run_meta_7"):
-        file = logs / place
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(run)
+        (logs / place).parent.mkdir(parents=True, exist_ok=True)
+        (logs / place).write_bytes(run)
     (logs / "old" / "manifest.json").write_text('{"format": "tfprof fleet", "version": 1}')
     assert places("logs") == ALL
     assert len(find_files(["logs"], "logs/worker_1").files) == 2
@@ -166,9 +165,8 @@ def test_hidden_files_and_datasets_are_left_out(logs: Path) -> None:
 def test_a_pattern_selects(logs: Path) -> None:
     (logs / "worker_0" / "README").write_text("nothing")
     assert places("logs", paths="{worker}/run_meta_{step}") == ALL
-    assert places("logs", paths="worker_{worker}/run_meta_1") == [
-        ("logs/worker_0/run_meta_1", "0", None), ("logs/worker_1/run_meta_1", "1", None)
-    ]  # fmt: skip
+    second = [(f"logs/worker_{worker}/run_meta_1", worker, None) for worker in "01"]
+    assert places("logs", paths="worker_{worker}/run_meta_1") == second
     with pytest.raises(InputError, match="no file with a path like x_\\{step\\} is a run in logs"):
         find_files(["logs"], "fleet", "x_{step}")
 
@@ -187,15 +185,13 @@ def test_what_is_missing_is_said(logs: Path) -> None:
         find_files(["@list"], "fleet")
 
 
-@pytest.mark.usefixtures("logs")
 def test_each_line_of_a_list_counts_on_its_own(tmp_path: Path) -> None:
     lines = [ALL[0][0], "gone_1", ALL[1][0], "gone_2", "logs/worker_1"]
     (tmp_path / "list.txt").write_text("\n".join(lines))
     found = find_files(["@list.txt"], "fleet")
-    assert [file.name for file in found.files] == [name for name, _, _ in ALL]
-    assert [(skip.path, skip.kind) for skip in found.skipped] == [
-        ("gone_1", "missing"), ("gone_2", "missing")
-    ]  # fmt: skip
+    assert [file.name for file in found.files] == NAMES
+    missing = [("gone_1", "missing"), ("gone_2", "missing")]
+    assert [(skip.path, skip.kind) for skip in found.skipped] == missing
 
 
 @pytest.mark.parametrize("paths", ["", "{worker}/run_meta_{step}"])
@@ -207,12 +203,10 @@ def test_a_step_that_is_no_int64_is_skipped(paths: str, logs: Path) -> None:
     found = find_files(["logs"], "fleet", paths)
     assert [file.step for file in found.files if file.worker == "worker_1"] == [0, 1, largest]
     name = f"logs/worker_1/run_meta_{largest + 1}"
-    assert found.skipped == [
-        Skip(name, f"{name}: step {largest + 1} is above {largest}", "damaged", "worker_1")
-    ]
+    reason = f"{name}: step {largest + 1} is above {largest}"
+    assert found.skipped == [Skip(name, reason, "damaged", "worker_1")]
 
 
-@pytest.mark.usefixtures("logs")
 def test_a_list_takes_no_lists(tmp_path: Path) -> None:
     (tmp_path / "list.txt").write_text("logs\n@list.txt\n")
     with pytest.raises(InputError, match=r"^list\.txt names @list\.txt: a list takes no lists$"):
@@ -227,9 +221,8 @@ def test_links_to_folders_are_followed_once(logs: Path, tmp_path: Path) -> None:
     (logs / "worker_0" / "up").symlink_to("..")
     assert places("logs") == ALL
     (tmp_path / "linked").symlink_to("logs")
-    assert [(worker, step) for _, worker, step in places("linked")] == [
-        (worker, step) for _, worker, step in ALL
-    ]
+    linked = [(worker, step) for _, worker, step in places("linked")]
+    assert linked == [(worker, step) for _, worker, step in ALL]
 
 
 def test_every_folder_that_cannot_be_read_is_said(
@@ -262,9 +255,7 @@ def test_a_dataset_is_no_source_of_itself(source: str, logs: Path) -> None:
         (logs / fleet / "graphs" / "run_meta_7").write_bytes(run)
     (logs / "other" / "manifest.json").write_text('{"format": "tfprof fleet", "version": 1}')
     (logs / "link").symlink_to("own")
-    assert [file.name for file in find_files([source], "logs/own").files] == [
-        name for name, _, _ in ALL
-    ]
+    assert [file.name for file in find_files([source], "logs/own").files] == NAMES
 
 
 def test_a_dataset_at_a_url_is_no_source_of_itself() -> None:
@@ -291,9 +282,8 @@ def test_the_nearest_graph_counts(logs: Path) -> None:
     shared = logs / "graph.pbtxt"
     assert models("logs") == dict.fromkeys(["worker_0", "worker_1"], "logs/graph.pbtxt")
     (logs / "worker_1" / "mine.pbtxt").write_bytes(shared.read_bytes())
-    assert models("logs") == {
-        "worker_0": "logs/graph.pbtxt", "worker_1": "logs/worker_1/mine.pbtxt"
-    }  # fmt: skip
+    nearest = {"worker_0": "logs/graph.pbtxt", "worker_1": "logs/worker_1/mine.pbtxt"}
+    assert models("logs") == nearest
     other = find_files(["logs"], "fleet").files[0].model
     assert models("logs/worker_0", model=other) == {"worker_0": "logs/graph.pbtxt"}
     assert models("logs/worker_0", "logs/graph.pbtxt") == {"worker_0": "logs/graph.pbtxt"}
@@ -307,16 +297,14 @@ def test_the_nearest_graph_counts(logs: Path) -> None:
     assert models("logs/worker_0", model=given) == {"worker_0": "given"}
     shared.rename(logs / "other.pbtxt")
     (note,) = find_files(["logs/worker_0"], "fleet").notes
-    assert note.startswith(
-        "2 runs have no graph near, so names of nodes are all that is known of them: logs/worker_0/"
-    )
+    what = "2 runs have no graph near, so names of nodes are all that is known of them: "
+    assert note.startswith(f"{what}logs/worker_0/")
     (logs / "other.pbtxt").rename(shared)
     (logs / "second.pbtxt").write_bytes(shared.read_bytes())
     found = find_files(["logs"], "fleet")
     assert models("logs")["worker_0"] == "logs/graph.pbtxt"
-    assert found.notes == [
-        "logs/graph.pbtxt and logs/second.pbtxt are each a graph: the first is used"
-    ]
+    both = "logs/graph.pbtxt and logs/second.pbtxt are each a graph: the first is used"
+    assert found.notes == [both]
 
 
 def test_a_damaged_run_is_a_run_by_its_name_or_by_others(logs: Path) -> None:
@@ -335,9 +323,8 @@ def test_an_op_log_near_a_run_belongs_to_it(logs: Path) -> None:
     assert model.op_log.name == "logs/tfprof_log"
     (logs / "worker_0" / "tfprof_log").write_bytes(content(PROFILES["handmade"].op_log))
     logs_of = {f.worker: f.model.op_log for f in find_files(["logs"], "fleet").files}
-    assert [log.name for log in logs_of.values() if log] == [
-        "logs/worker_0/tfprof_log", "logs/tfprof_log"
-    ]  # fmt: skip
+    names = [log.name for log in logs_of.values() if log]
+    assert names == ["logs/worker_0/tfprof_log", "logs/tfprof_log"]
 
 
 # --- tasks ----------------------------------------------------------------------------------------

@@ -6,44 +6,29 @@ Expectations come from reading one worker at a time, as `tfprof scope` does.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 import tfprof
+from fleet_engine import HereEngine
 from profiles import DATA
 from tfprof.fleet.dataset import Dataset
-from tfprof.fleet.engine import Engine
 from tfprof.fleet.gather import gather
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from tfprof.model import Profile
 
-T = TypeVar("T")
-R = TypeVar("R")
 _FLEET = DATA / "fleet"
 _WORKERS = ("worker_0", "worker_1", "worker_2")
 _STEPS = (101, 102, 103, 104)
 
 
-class _Here(Engine):
-    """Runs tasks in this process, as they come."""
-
-    def __init__(self) -> None:
-        """Start no process."""
-
-    def run(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterator[tuple[int, R]]:
-        """(number of the task, its result)."""
-        yield from enumerate(map(function, tasks))
-
-
 @pytest.fixture(scope="module")
 def dataset(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     target = tmp_path_factory.mktemp("real") / "fleet"
-    gather([str(_FLEET)], str(target), engine=_Here())
+    gather([str(_FLEET)], str(target), engine=HereEngine())
     return Dataset.open(str(target))
 
 

@@ -15,6 +15,7 @@ import tfprof
 from command import Command
 from fleet_engine import HereEngine
 from fleet_files import write_fleet
+from folders import contents
 from tfprof.errors import InputError, OutputError
 from tfprof.fleet.dataset import Dataset
 from tfprof.fleet.gather import gather
@@ -43,14 +44,10 @@ def gathered(*sources: str, resume: bool = False) -> Gathered:
     return gather(sources or ["logs"], "fleet", engine=HereEngine(), resume=resume)
 
 
-def content() -> dict[Path, bytes]:
-    return {file: file.read_bytes() for file in Path("fleet").rglob("*") if file.is_file()}
-
-
 @pytest.mark.parametrize("damage", ["gone", "bits"])
 @pytest.mark.parametrize("folder", ["rows", "steps", "graphs"])
 def test_a_broken_file_is_made_again(folder: str, damage: str) -> None:
-    before = content()
+    before = contents("fleet")
     file = min(Path("fleet", folder).iterdir())
     data = file.read_bytes()
     file.unlink()
@@ -59,7 +56,7 @@ def test_a_broken_file_is_made_again(folder: str, damage: str) -> None:
     result = gathered()
     assert (result.files, result.unchanged) == ((4, 0) if folder == "graphs" else (1, 3))
     assert f"made again, as missing or damaged: {file}" in result.notes
-    assert content() == before
+    assert contents("fleet") == before
 
 
 def test_a_broken_dataset_whose_sources_are_gone_stays_as_it_is() -> None:
@@ -67,14 +64,14 @@ def test_a_broken_dataset_whose_sources_are_gone_stays_as_it_is() -> None:
     key = next(key for key, part in parts.items() if part["steps"] == [["worker_0", [1]]])
     broken = Path("fleet/rows", f"{key}.parquet")
     broken.unlink()
-    before = content()
+    before = contents("fleet")
     reason = (
         f"{broken} is missing or damaged, and no source has step 1 of worker_0: gather from all "
         "sources, or name a new folder"
     )
     with pytest.raises(InputError, match=re.escape(reason)):
         gathered("logs/worker_1")
-    assert content() == before
+    assert contents("fleet") == before
     assert gathered().files == 1
 
 

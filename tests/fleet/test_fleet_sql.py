@@ -13,24 +13,20 @@ import pyarrow.parquet
 import pytest
 
 from fleet_files import write_fleet
+from fleet_parts import SKIPPED
 from fleet_tables import store_truth
+from folders import contents
 from sampling import is_whole
+from sweeps import flipped
 from tfprof import InputError, UsageError
 from tfprof import fleet as open_fleet
+from tfprof.fleet.writer import Writer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from fleet_files import Truth
     from tfprof.results.fleet import Fleet
-
-SKIPPED: Final = {
-    "path": "w/run_9",
-    "worker": "w",
-    "step": 9,
-    "reason": "it ends",
-    "kind": "damaged",
-}
 
 
 @pytest.fixture(scope="module")
@@ -167,9 +163,9 @@ def test_questions_leave_the_fleet_and_the_folder_as_they_are(
     made: tuple[Truth, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    content = {path: path.read_bytes() for path in made[1].rglob("*") if path.is_file()}
+    before = contents(made[1])
     open_fleet(made[1]).sql("select name, sum(micros) from rows group by all order by 2")
-    assert {path: path.read_bytes() for path in made[1].rglob("*") if path.is_file()} == content
+    assert contents(made[1]) == before
     assert not [*tmp_path.iterdir()]
 
 
@@ -199,21 +195,17 @@ def test_a_file_that_the_manifest_does_not_name_is_not_read(
         ("select 1; select 2", "sql takes one question, not 2"),
         ("", "sql takes one question, not 0"),
         ("create table a (b int)", "sql only reads: "),
+        (3, "sql takes a text, not 3"),
     ],
 )
 def test_an_error_is_one_sentence_with_the_words_of_duckdb(
-    text: str, words: str, fleet: Fleet
+    text: Any, words: str, fleet: Fleet
 ) -> None:
     with pytest.raises(UsageError) as error:
         fleet.sql(text)
     assert words in str(error.value)
     assert "\n" not in str(error.value)
     assert "LINE 1" not in str(error.value)
-
-
-def test_sql_takes_a_text(fleet: Fleet) -> None:
-    with pytest.raises(UsageError, match="sql takes a text, not 3"):
-        fleet.sql(3)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("parameters", ["worker_2", 3, None])
@@ -230,14 +222,18 @@ def test_without_duckdb_the_error_says_how_to_install_it(
         fleet.sql("from rows")
 
 
-def damaged(tmp_path: Path, file: str) -> tuple[Fleet, Path]:
+SUM: Final = "select sum(micros) as s from rows"
+
+
+def with_file(tmp_path: Path) -> tuple[Fleet, Path]:
+    """A fleet, and one of its files to damage."""
     store_truth(tmp_path / "fleet", write_fleet(tmp_path / "files", workers=2, steps=1))
-    return open_fleet(tmp_path / "fleet"), tmp_path / "fleet" / file
+    return open_fleet(tmp_path / "fleet"), tmp_path / "fleet" / "rows/0000000000000001.parquet"
 
 
 def test_a_damaged_file_is_an_error_not_another_number(tmp_path: Path) -> None:
-    fleet, file = damaged(tmp_path, "rows/0000000000000001.parquet")
-    right = fleet.sql("select sum(micros) as s from rows").rows
+    fleet, file = with_file(tmp_path)
+    right = fleet.sql(SUM).rows
     content = file.read_bytes()
     with pyarrow.parquet.ParquetFile(file) as parquet:
         at = parquet.schema_arrow.names.index("micros")
@@ -245,32 +241,32 @@ def test_a_damaged_file_is_an_error_not_another_number(tmp_path: Path) -> None:
     begin = column.dictionary_page_offset
     end = begin + column.total_compressed_size
     for at in ((begin + column.data_page_offset) // 2, end - 100, end - 10):  # within pages
-        file.write_bytes(content[:at] + bytes([content[at] ^ 0x10]) + content[at + 1 :])
+        file.write_bytes(flipped(content, at, 4).data)
         with pytest.raises(InputError, match="a file of the fleet is damaged: ") as error:
-            fleet.sql("select sum(micros) as s from rows")
+            fleet.sql(SUM)
         assert "\n" not in str(error.value)
     file.write_bytes(content)
-    assert fleet.sql("select sum(micros) as s from rows").rows == right
+    assert fleet.sql(SUM).rows == right
 
 
 @pytest.mark.sampled
 def test_damage_between_pages_is_an_error(tmp_path: Path) -> None:
-    _, file = damaged(tmp_path, "rows/0000000000000001.parquet")
+    _, file = with_file(tmp_path)
     content = file.read_bytes()
     for at in range(4, len(content), len(content) // (400 if is_whole() else 12)):
-        file.write_bytes(content[:at] + bytes([content[at] ^ 0x10]) + content[at + 1 :])
+        file.write_bytes(flipped(content, at, 4).data)
         with pytest.raises(InputError, match=f"{file.name} is damaged: its checksum"):
-            open_fleet(tmp_path / "fleet").sql("select sum(micros) as s from rows")
+            open_fleet(tmp_path / "fleet").sql(SUM)
 
 
 def test_a_cut_and_a_lost_file_are_errors(tmp_path: Path) -> None:
-    fleet, file = damaged(tmp_path, "rows/0000000000000001.parquet")
+    fleet, file = with_file(tmp_path)
     file.write_bytes(file.read_bytes()[:500])
     with pytest.raises(InputError, match=f"{file.name}"):
-        fleet.sql("select sum(micros) from rows")
+        fleet.sql(SUM)
     file.unlink()
     with pytest.raises(InputError, match=f"{file.name} is missing"):
-        fleet.sql("select sum(micros) from rows")
+        fleet.sql(SUM)
 
 
 # --- Arrow ----------------------------------------------------------------------------------------
@@ -291,11 +287,8 @@ def test_frames_hold_the_memory_of_the_answer(fleet: Fleet) -> None:
 def test_arrow_reads_when_it_is_scanned(fleet: Fleet, truth: Truth) -> None:
     rows = fleet.arrow()
     assert isinstance(rows, pyarrow.dataset.Dataset)
-    slow = rows.to_table(
-        columns=["name", "micros"],
-        filter=(pyarrow.dataset.field("worker") == "worker_2")
-        & (pyarrow.dataset.field("step") == 1),
-    )
+    worker, step = map(pyarrow.dataset.field, ("worker", "step"))
+    slow = rows.to_table(["name", "micros"], (worker == "worker_2") & (step == 1))
     assert sum(slow["micros"].to_pylist()) == sum(truth.micros("worker_2", 1).values())
 
 
@@ -313,18 +306,15 @@ def test_a_table_that_is_not_there(fleet: Fleet) -> None:
 
 
 def test_a_dataset_without_rows(tmp_path: Path) -> None:
-    from tfprof.fleet.writer import Writer  # noqa: PLC0415
-
     Writer.at(str(tmp_path / "fleet")).commit([SKIPPED], [])
     fleet = open_fleet(tmp_path / "fleet")
-    assert fleet.sql("select count(*) as n, sum(micros) as s from rows").rows == [
-        {"n": 0, "s": None}
-    ]
+    (row,) = fleet.sql("select count(*) as n, sum(micros) as s from rows").rows
+    assert row == {"n": 0, "s": None}
     assert fleet.sql("from workers").rows == []
 
 
 def test_a_fleet_at_a_url(tmp_path: Path) -> None:
     truth = write_fleet(tmp_path / "files", workers=2, steps=1)
     store_truth("memory://sql/fleet", truth)
-    answer = open_fleet("memory://sql/fleet").sql("select sum(micros) as s from rows")
+    answer = open_fleet("memory://sql/fleet").sql(SUM)
     assert answer.rows == [{"s": sum(row.micros for row in truth.rows)}]

@@ -35,21 +35,19 @@ class Slow(MemoryFileSystem):  # type: ignore[misc]
         super().pipe_file(path, value)
 
 
-@pytest.fixture(params=["folder", "file", "memory", "slow"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+@pytest.fixture(autouse=True)
+def _stores() -> Iterator[None]:
     fsspec.register_implementation("slow", Slow, clobber=True)
-    name = tmp_path.name
-    yield {
-        "folder": str(tmp_path / "fleet"),
-        "file": f"file://{tmp_path}/fleet",
-        "memory": f"memory://{name}/fleet/",
-        "slow": f"slow://{name}/fleet",
-    }[request.param]
+    yield
     MemoryFileSystem.store.clear()
     Slow.store.clear()
 
 
-def test_a_fleet_is_written_and_read_anywhere(place: str) -> None:
+@pytest.mark.parametrize(
+    "place", ["{folder}/fleet", "file://{folder}/fleet", "memory://it/fleet/", "slow://it/fleet"]
+)
+def test_a_fleet_is_written_and_read_anywhere(place: str, tmp_path: Path) -> None:
+    place = place.format(folder=tmp_path)
     assert not is_fleet(place)
     assert Storage.at(place).names("rows") == []
     store(place, w1={0: [1]})
@@ -79,7 +77,6 @@ def test_a_fleet_is_written_and_read_anywhere(place: str) -> None:
 def test_a_line_that_is_cut_leaves_the_old_state(
     problem: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fsspec.register_implementation("slow", Slow, clobber=True)
     place = "slow://cut/fleet"
     store(place, w1={0: [1]})
     writer = Writer.at(place)
@@ -93,11 +90,9 @@ def test_a_line_that_is_cut_leaves_the_old_state(
     writer.commit([], [])
     assert Storage.at(place).names() == ["graphs", "manifest.json", "rows", "steps"]
     assert micros_of(Dataset.open(place)) == {("w1", 0): [1], ("w2", 0): [2]}
-    Slow.store.clear()
 
 
 def test_a_killed_run_may_leave_half_a_file_beside(monkeypatch: pytest.MonkeyPatch) -> None:
-    fsspec.register_implementation("slow", Slow, clobber=True)
     place = "slow://half/fleet"
     monkeypatch.setattr(Slow, "broken", ConnectionError())
     with pytest.raises(OutputError):
@@ -106,14 +101,12 @@ def test_a_killed_run_may_leave_half_a_file_beside(monkeypatch: pytest.MonkeyPat
     assert Storage.at(place).names("graphs") == [f"{GRAPH}.tfprof.new"]
     store(place, w1={0: [1]})
     assert Storage.at(place).names("graphs") == [f"{GRAPH}.parquet", f"{GRAPH}.tfprof"]
-    Slow.store.clear()
 
 
 def test_other_files_at_a_url_are_not_touched() -> None:
     Storage.at("memory://other/fleet").write("notes.txt", [b"?"])
     with pytest.raises(OutputError, match="memory://other/fleet has other files, such as notes"):
         Writer.at("memory://other/fleet")
-    MemoryFileSystem.store.clear()
 
 
 def test_what_a_url_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import tracemalloc
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from tfprof.errors import UsageError
 from tfprof.fleet.statistics import Percentile
 from tfprof.tables.fields import METRICS
 from tfprof.tables.statistics import STATS
+from traced_peak import peak_and
 
 if TYPE_CHECKING:
     from tfprof.results.fleet import Fleet
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 SAMPLED = [metric for metric in METRICS if metric != "params"]
 FLOPS = ("log", "all", "tensorflow")
-APART = "rows do not add up to their totals"
 REAL = paths.DATA / "fleet"
 
 
@@ -133,23 +133,14 @@ def test_an_incomplete_fleet_says_what_is_missing(
     skipped = "1 file was skipped (1 damaged): see 'tfprof info'"
     lacks = "1 worker has fewer steps than others: worker_1 has 2 of 3 steps"
     for command in (["op", "--stat=sum"], ["workers"]):
-        assert cli.run([*command, fleet]) == 0
-        printed = capsys.readouterr()
-        assert skipped in printed.out
-        assert lacks in printed.out
-        assert skipped not in printed.err
-        assert cli.run([*command, fleet, "--format=json"]) == 0
-        told = capsys.readouterr().out
-        assert skipped in told
-        assert lacks in told
-        assert cli.run([*command, fleet, "--format=md"]) == 0
-        assert skipped in capsys.readouterr().out
-        # CSV has rows alone.
-        assert cli.run([*command, fleet, "--format=csv"]) == 0
-        printed = capsys.readouterr()
-        assert skipped not in printed.out
-        assert skipped in printed.err
-        assert lacks in printed.err
+        for form in ([], ["--format=json"], ["--format=md"], ["--format=csv"]):
+            assert cli.run([*command, fleet, *form]) == 0
+            out, err = capsys.readouterr()
+            is_csv = form == ["--format=csv"]  # which has rows alone
+            says, silent = (err, out) if is_csv else (out, err)
+            assert skipped in says
+            assert skipped not in silent
+            assert lacks in says.replace(r"\_", "_")  # as Markdown has it
     assert tfprof.fleet(fleet).op(worker="worker_1").sentences == (skipped,)
     answer = tfprof.fleet(fleet).sql("select sum(micros) as micros from rows")
     assert str(answer).endswith(f"\n\n{skipped}\n{lacks}")
@@ -163,14 +154,10 @@ def test_rows_are_filtered_and_sorted_by_the_statistic(shared: Gathered) -> None
         numbers = [row.own_micros for row in every]
         assert numbers == sorted(numbers, reverse=True)
         least = int(numbers[3])
-        above = [r.name for r in fleet.scope(stat=stat, max_depth=1000, min_micros=least)]
-        reaching = [
-            row.name
-            for row in fleet.scope(stat=stat, max_depth=1000)
-            if row.parent is None or row.total_micros >= least
-        ]
-        assert above == reaching
-        assert len(above) < len(fleet.scope(stat=stat, max_depth=1000))
+        above = [row.name for row in fleet.scope(stat=stat, max_depth=1000, min_micros=least)]
+        rows = fleet.scope(stat=stat, max_depth=1000).rows
+        assert above == [r.name for r in rows if r.parent is None or r.total_micros >= least]
+        assert len(above) < len(rows)
 
 
 def test_input_shapes_have_the_statistic_of_their_nodes(shared: Gathered) -> None:
@@ -192,15 +179,12 @@ def test_input_shapes_have_the_statistic_of_their_nodes(shared: Gathered) -> Non
 
 def test_a_device_is_that_of_the_worker_or_of_all(shared: Gathered) -> None:
     _, fleet = shared
-    options: dict[str, Any] = {
-        "select": ["device"],
-        "show_name_regexes": ["layer_1/(MatMul|weights)"],
-    }
-    all_workers = {row.name: row.devices for row in fleet.scope(**options)}
-    assert all_workers["layer_1/MatMul"] == ["/job:worker/replica:0/task:*/device:gpu:0"]
-    assert "*" not in all_workers["layer_1/weights"][0]
-    one = {row.name: row.devices for row in fleet.scope(**options, worker="worker_2")}
-    assert one["layer_1/MatMul"] == ["/job:worker/replica:0/task:2/device:gpu:0"]
+    shown: dict[str, Any] = {"show_name_regexes": ["layer_1/(MatMul|weights)"]}
+    for worker, task in (({}, "*"), ({"worker": "worker_2"}, "2")):
+        report = fleet.scope(select=["device"], **shown, **worker)
+        devices = {row.name: row.devices for row in report}
+        assert devices["layer_1/MatMul"] == [f"/job:worker/replica:0/task:{task}/device:gpu:0"]
+        assert "*" not in devices["layer_1/weights"][0]
 
 
 def test_nodes_of_other_graphs_are_counted_and_noted(different: Gathered) -> None:
@@ -241,11 +225,8 @@ def test_numbers_of_workers_are_those_of_the_graphs_that_they_ran(
     assert report.rows[0].total_params == (64 * 64 + 64) * (13 if larger else 12)
     assert str(report.flops) in {str(sample.flops) for sample in single}
     assert any("2 graphs" in str(note) for note in report.notes) == (larger and len(chosen) > 1)
-    assert summary_params(fleet.chosen(names)) == summary_params(workers[names[-1]])
-
-
-def summary_params(source: Fleet | Loaded) -> list[int]:
-    return [row["parameters"] for row in source.summary().rows]
+    of_fleet, of_worker = fleet.chosen(names).summary().rows, workers[names[-1]].summary().rows
+    assert [row["parameters"] for row in of_fleet] == [row["parameters"] for row in of_worker]
 
 
 def test_nodes_of_other_graphs_keep_types_and_inputs(different: Gathered) -> None:
@@ -317,17 +298,14 @@ def test_sums_beyond_64_bits_are_refused_and_means_are_right(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("stat", "sentence"),
-    [
-        ("sum", "sum: each number is the sum over 6 worker steps (3 workers)"),
-        (
-            "p90",
-            f"p90: each number is the 90th percentile over 6 worker steps (3 workers); {APART}",
-        ),
-    ],
+    ("stat", "what", "further"),
+    [("sum", "sum", ""), ("p90", "90th percentile", "; rows do not add up to their totals")],
 )
-def test_every_form_says_what_the_numbers_are(shared: Gathered, stat: str, sentence: str) -> None:
+def test_every_form_says_what_the_numbers_are(
+    shared: Gathered, stat: str, what: str, further: str
+) -> None:
     report = shared[1].op(stat=stat)
+    sentence = f"{stat}: each number is the {what} over 6 worker steps (3 workers){further}"
     assert f"\n{sentence}\nnode name |" in report.text()
     document = json.loads(b"".join(report.pieces("json")))
     assert sentence in [note["text"] for note in document["notes"]]
@@ -444,18 +422,14 @@ def test_a_percentile_of_many_blocks_is_that_of_numpy(monkeypatch: pytest.Monkey
 def test_memory_of_a_percentile_does_not_grow_with_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tfprof.fleet.statistics._BLOCK_BYTES", 1 << 18)
 
-    def peak(samples: int) -> int:
-        tracemalloc.start()
+    def gather(samples: int) -> None:
         gathering = Percentile(STATS["p90"], 100)
         for number in range(samples):
             gathering.add(np.arange(100) * number)
         gathering.result()
-        most = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return most
 
-    peak(10)
-    assert peak(20_000) < 1.3 * peak(1_000)
+    _, few, many = (peak_and(partial(gather, count))[0] for count in (10, 1_000, 20_000))
+    assert many < 1.3 * few
 
 
 @pytest.mark.whole
@@ -468,12 +442,7 @@ def test_memory_of_an_answer_does_not_grow_with_workers(
     def peak(workers: int) -> int:
         names = [f"worker_{number}" for number in range(workers)]
         path = write_dataset(tmp_path / str(workers), dict.fromkeys(names, loaded))
-        fleet = tfprof.fleet(path)
-        tracemalloc.start()
-        fleet.scope(stat="p90")
-        most = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return most
+        return peak_and(partial(tfprof.fleet(path).scope, stat="p90"))[0]
 
     peak(2)
     assert peak(40) < 1.6 * peak(5)

@@ -27,7 +27,9 @@ from fleet_parts import (
     rows_and_steps,
     store,
 )
+from folders import contents
 from sampling import sampled
+from sweeps import flipped
 from tfprof import InputError, OutputError
 from tfprof.fleet import schema
 from tfprof.fleet.dataset import Dataset, is_fleet
@@ -37,10 +39,9 @@ if TYPE_CHECKING:
     from tfprof.fleet.manifest import Manifest
 
 ONE, TWO, THREE = "1" * 16, "2" * 16, "3" * 16
-
-
-def files(folder: Path) -> set[str]:
-    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+KEY = f"{1:016x}"  # of the first part that `store` writes
+OF_ONE = [f"rows/{ONE}.parquet", f"steps/{ONE}.parquet"]
+UNFINISHED = [*OF_ONE, f"graphs/{GRAPH}.tfprof", f"graphs/{GRAPH}.parquet"]
 
 
 def named(manifest: Manifest) -> set[str]:
@@ -73,14 +74,12 @@ def test_steps_are_appended(tmp_path: Path) -> None:
 
 def test_files_that_the_old_state_names_are_not_overwritten(tmp_path: Path) -> None:
     before = store(tmp_path, w1={0: [1]})
-    key = f"{1:016x}"
-    path = tmp_path / "rows" / f"{key}.parquet"
     writer = Writer.at(str(tmp_path))
-    with pytest.raises(OutputError, match=f"{key}.parquet belongs to the fleet already"):
-        writer.add_part(key, *part("w1", {0: [2]}))
+    with pytest.raises(OutputError, match=f"{KEY}.parquet belongs to the fleet already"):
+        writer.add_part(KEY, *part("w1", {0: [2]}))
     assert micros_of(before) == {("w1", 0): [1]}
-    path.write_bytes(b"damaged")
-    writer.add_part(key, *part("w1", {0: [1]}))  # which repairs it
+    (tmp_path / "rows" / f"{KEY}.parquet").write_bytes(b"damaged")
+    writer.add_part(KEY, *part("w1", {0: [1]}))  # which repairs it
     assert micros_of(Dataset.open(str(tmp_path))) == {("w1", 0): [1]}
 
 
@@ -100,12 +99,12 @@ def test_a_run_that_is_given_up_leaves_nothing(tmp_path: Path) -> None:
 def test_files_of_no_use_are_removed_and_strangers_stay(tmp_path: Path) -> None:
     store(tmp_path, w1={0: [1]})
     strangers = {"notes.txt", "rows/notes.txt", "rows/0123.parquet", "graphs/model.tfprof"}
-    useless = {f"rows/{ONE}.parquet", f"steps/{ONE}.parquet", f"graphs/{ONE}.tfprof"}
+    useless = {*OF_ONE, f"graphs/{ONE}.tfprof"}
     useless |= {"rows/.tfprof-0123456789abcdef", ".tfprof-0123456789abcdef"}
     for name in strangers | useless:
         (tmp_path / name).write_bytes(b"?")
     manifest = Writer.at(str(tmp_path)).commit([], [])
-    assert files(tmp_path) == named(manifest) | strangers
+    assert contents(tmp_path).keys() == named(manifest) | strangers
 
 
 def test_a_part_may_be_left_out_and_its_graph_goes_with_it(tmp_path: Path) -> None:
@@ -117,7 +116,7 @@ def test_a_part_may_be_left_out_and_its_graph_goes_with_it(tmp_path: Path) -> No
     writer.drop_part(TWO)
     manifest = writer.commit([], [])
     assert list(manifest.graphs) == [GRAPH]
-    assert files(tmp_path) == named(manifest)
+    assert contents(tmp_path).keys() == named(manifest)
 
 
 def test_a_folder_with_other_files_is_not_touched(tmp_path: Path) -> None:
@@ -128,16 +127,11 @@ def test_a_folder_with_other_files_is_not_touched(tmp_path: Path) -> None:
         with pytest.raises((OutputError, InputError), match=r"^[^\n]*$") as error:
             Writer.at(str(folder))
         assert str(folder) in str(error.value)
-        assert files(folder) == {place}
+        assert contents(folder).keys() == {place}
     with pytest.raises(OutputError, match=r"notes\.txt cannot be made: "):
         Writer.at(str(tmp_path / "notes.txt" / "notes.txt"))
-    assert "such as notes.txt: a fleet needs a new or empty folder" in message(tmp_path)
-
-
-def message(folder: Path) -> str:
-    with pytest.raises(OutputError) as error:
-        Writer.at(str(folder / "notes.txt"))
-    return str(error.value)
+    with pytest.raises(OutputError, match=r"such as notes\.txt: a fleet needs a new or empty fold"):
+        Writer.at(str(tmp_path / "notes.txt"))
 
 
 def test_links_are_not_followed_out_of_the_folder(tmp_path: Path) -> None:
@@ -218,11 +212,7 @@ def test_a_part_of_a_killed_run_is_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize(
-    "name",
-    [f"rows/{ONE}.parquet", f"steps/{ONE}.parquet", f"graphs/{GRAPH}.tfprof",
-     f"graphs/{GRAPH}.parquet"],
-)  # fmt: skip
+@pytest.mark.parametrize("name", UNFINISHED)
 @pytest.mark.parametrize("damage", ["gone", "cut", "bits"])
 def test_a_damaged_part_of_a_killed_run_is_not_used(tmp_path: Path, name: str, damage: str) -> None:
     path = unfinished(tmp_path) / name
@@ -232,7 +222,7 @@ def test_a_damaged_part_of_a_killed_run_is_not_used(tmp_path: Path, name: str, d
         path.write_bytes(data[: len(data) // 2])
     places = range(0, len(data), 11) if damage == "bits" else range(0)
     for at in sampled(places, 12, f"damaged {name}"):
-        path.write_bytes(data[:at] + bytes([data[at] ^ 16]) + data[at + 1 :])
+        path.write_bytes(flipped(data, at, 4).data)
         assert not is_usable(tmp_path)
     assert not is_usable(tmp_path)
 
@@ -266,11 +256,9 @@ def of_another_version(data: bytes) -> bytes:
 
 def test_a_part_that_the_manifest_names_must_be_the_one_it_names(tmp_path: Path) -> None:
     store(tmp_path, w1={0: [1]})
-    key = f"{1:016x}"
-    other = part("w1", {0: [9]})
-    (tmp_path / "rows" / f"{key}.parquet").write_bytes(other[0])
-    (tmp_path / "steps" / f"{key}.parquet").write_bytes(other[1])
-    assert Writer.at(str(tmp_path)).has(key) is None
+    for folder, data in zip(("rows", "steps"), part("w1", {0: [9]})[:2], strict=True):
+        (tmp_path / folder / f"{KEY}.parquet").write_bytes(data)
+    assert Writer.at(str(tmp_path)).has(KEY) is None
 
 
 @pytest.mark.parametrize("entry", [{}, {"first_file": 3}, {"rows": "many"}])
@@ -320,10 +308,6 @@ def test_gathering_goes_on_where_it_was_killed(tmp_path: Path) -> None:
         assert contents(folder) == after
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {name: (folder / name).read_bytes() for name in files(folder)}
-
-
 def killed(write: str, count: int, *folders: Path) -> dict[Path, list[int]]:
     """The operations before which processes were killed that wrote into each of *folders*."""
     path = [Path(tfprof.__file__).parent.parent, Path(__file__).parent]
@@ -356,5 +340,5 @@ def state(folder: Path, old: dict[tuple[str, int], list[int]], after: bytes) -> 
         found = {}
     fleet_kills.write_parts(str(folder))
     assert (folder / "manifest.json").read_bytes() == after
-    assert files(folder) == named(Dataset.open(str(folder)).manifest)
+    assert contents(folder).keys() == named(Dataset.open(str(folder)).manifest)
     return "old" if found == old else "new"

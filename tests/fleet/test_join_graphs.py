@@ -14,8 +14,6 @@ from tfprof.errors import InputError
 from tfprof.fleet.join_graphs import join_graphs
 
 if TYPE_CHECKING:
-    from tfprof.columns.shapes import Shapes
-    from tfprof.columns.strings import I64
     from tfprof.model import Profile
 
 
@@ -45,6 +43,7 @@ def test_an_added_node_is_that_of_its_own_graph(number: int) -> None:
 def described(profile: Profile) -> dict[bytes, Any]:
     """What is known of each node, in words."""
     nodes, edges, types = profile.nodes, profile.edges, profile.types
+    starts = profile.outputs.start.tolist()
     node, kind = profile.type_pairs
     attributes = list(zip(profile.attributes[0].tolist(), profile.attributes[1], strict=True))
     result = {}
@@ -55,22 +54,17 @@ def described(profile: Profile) -> dict[bytes, Any]:
             "types": {types[row] for row in kind[node == at].tolist()},
             "shape": nodes.shape[at],
             "float_ops": int(nodes.float_ops[at]),
-            "inputs": [source_name(profile, row) for row in edges.source[inputs].tolist()],
+            "inputs": [
+                nodes.name[row] if row >= 0 else edges.unknown[-1 - row]
+                for row in edges.source[inputs].tolist()
+            ],
             "slots": edges.slot[inputs].tolist(),
-            "outputs": members(profile.outputs.start, profile.outputs.shape, at),
+            "outputs": [profile.outputs.shape[row] for row in range(*starts[at : at + 2])],
             "attributes": [entry for owner, entry in attributes if owner == at],
             "stack": frames(profile, int(nodes.stack[at])),
             "in graph": bool(profile.in_graph[at]),
         }
     return result
-
-
-def source_name(profile: Profile, row: int) -> bytes:
-    return profile.nodes.name[row] if row >= 0 else profile.edges.unknown[-1 - row]
-
-
-def members(start: I64, shapes: Shapes, at: int) -> list[list[int]]:
-    return [shapes[row] for row in range(int(start[at]), int(start[at + 1]))]
 
 
 def frames(profile: Profile, stack: int) -> list[tuple[Any, ...]]:

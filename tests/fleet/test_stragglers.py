@@ -159,19 +159,17 @@ def test_a_straggler_beside_one_other_worker() -> None:
 def test_a_slow_step_makes_no_straggler_of_the_worker_that_has_few_others() -> None:
     fleet = Fleet(8, 5)
     fleet.micros[:, 2] *= 4
-    times = fleet.steps.copy()
-    times[5, [0, 1, 3]] = np.nan  # it recorded the slow step and one more
-    fleet.times = times
+    fleet.times = fleet.steps.copy()
+    fleet.times[5, [0, 1, 3]] = np.nan  # it recorded the slow step and one more
     assert fleet.stragglers() == []
 
 
 def test_steps_that_nobody_else_recorded() -> None:
     fleet = Fleet(6, 3)
-    spread_out = np.full((6, 18), np.nan)
+    steps, fleet.times = fleet.steps, np.full((6, 18), np.nan)
     for worker in range(6):
-        spread_out[worker, worker * 3 : worker * 3 + 3] = fleet.steps[worker]
-    spread_out[4] *= 1.5
-    fleet.times = spread_out
+        fleet.times[worker, worker * 3 : worker * 3 + 3] = steps[worker]
+    fleet.times[4] *= 1.5
     assert [one.worker for one in fleet.stragglers()] == [4]
 
 
@@ -194,9 +192,8 @@ def test_groups_of_peers_by_hand() -> None:
 
 def test_workers_without_times() -> None:
     fleet = Fleet(4, 3)
-    times = fleet.steps.copy()
-    times[1] = np.nan
-    fleet.times = times
+    fleet.times = fleet.steps.copy()
+    fleet.times[1] = np.nan
     fleet.micros[1] = 0
     assert fleet.stragglers() == []
     fleet.times = np.full((4, 3), np.nan)
@@ -337,12 +334,7 @@ def test_the_parts_of_a_device(device: str, parts: tuple[str, str]) -> None:
 
 
 def test_devices_of_a_worker_have_the_names_that_others_have() -> None:
-    devices = Devices(
-        [
-            "/job:worker/task:3/device:gpu:0",
-            "/job:worker/task:4/device:gpu:0",
-            "/job:ps/task:0/device:cpu:0",
-        ]
-    )
+    places = ("worker/task:3/device:gpu:0", "worker/task:4/device:gpu:0", "ps/task:0/device:cpu:0")
+    devices = Devices([f"/job:{place}" for place in places])
     assert devices.labels(np.array([5, 2, 90])) == ["gpu:0", "worker:4/gpu:0", "ps:0/cpu:0"]
     assert devices.labels(np.array([0, 1, 0])) == ["worker:3/gpu:0", "gpu:0", "ps:0/cpu:0"]

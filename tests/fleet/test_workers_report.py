@@ -25,6 +25,7 @@ from tfprof.fleet.dataset import Dataset
 from tfprof.fleet.gather import gather
 from tfprof.fleet.worker_sums import add_up, step_times
 from tfprof.fleet.writer import Writer
+from tfprof.writers.workers import text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from fleet_files import Truth
     from tfprof.results.workers_report import WorkersReport
 
-WIDTH: Final = 80
+    Make = Callable[..., "Written"]
 
 
 class Written:
@@ -61,7 +62,7 @@ class Written:
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Written]:
+def written(tmp_path_factory: pytest.TempPathFactory) -> Make:
     """Fleets by what is planted in them, each made once."""
     known: dict[str, Written] = {}
 
@@ -78,7 +79,7 @@ SLOW: Final[dict[str, Any]] = {"slow": ("worker_2", "MatMul", 3.0)}
 SLOW_STEP: Final[dict[str, Any]] = {"workers": 3, "steps": 4, "slow_step": (2, 3.0), "skew": 1}
 
 
-def test_a_planted_straggler_is_named_first(written: Callable[..., Written]) -> None:
+def test_a_planted_straggler_is_named_first(written: Make) -> None:
     fleet = written(**SLOW)
     others = [f"worker_{number}" for number in (0, 1, 3)]
     (one,) = fleet.report.stragglers
@@ -99,7 +100,7 @@ def test_a_planted_straggler_is_named_first(written: Callable[..., Written]) -> 
     assert fleet.report.rows[0]["worker"] == "worker_2"
 
 
-def test_an_operation_of_a_few_per_cent(written: Callable[..., Written]) -> None:
+def test_an_operation_of_a_few_per_cent(written: Make) -> None:
     fleet = written(workers=6, slow=("worker_1", "BiasAdd", 3.0))
     first = fleet.report.stragglers[0]
     assert first["worker"] == "worker_1"
@@ -107,7 +108,7 @@ def test_an_operation_of_a_few_per_cent(written: Callable[..., Written]) -> None
     assert first["factor"] < 1.06
 
 
-def test_one_slow_node_of_many(written: Callable[..., Written]) -> None:
+def test_one_slow_node_of_many(written: Make) -> None:
     # The last worker has 13 layers beside 12, and is compared all the same.
     report = written(slow=("worker_1", "layer_3/MatMul", 3.0), graph="different").report
     assert {row["group"] for row in report.rows} == {0}
@@ -118,7 +119,7 @@ def test_one_slow_node_of_many(written: Callable[..., Written]) -> None:
 
 
 def test_of_a_large_fleet_stragglers_and_some_others_are_looked_at_by_node(
-    written: Callable[..., Written], monkeypatch: pytest.MonkeyPatch
+    written: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fleet = written(**SLOW)
     whole = fleet.report.stragglers
@@ -127,7 +128,7 @@ def test_of_a_large_fleet_stragglers_and_some_others_are_looked_at_by_node(
     assert tfprof.fleet(fleet.path).workers().stragglers == whole
 
 
-def test_a_skewed_server_is_named_first(written: Callable[..., Written]) -> None:
+def test_a_skewed_server_is_named_first(written: Make) -> None:
     fleet = written(**SLOW_STEP)
     held = fleet.report.servers
     first, second = fleet.truth.server_params
@@ -142,7 +143,7 @@ def test_a_skewed_server_is_named_first(written: Callable[..., Written]) -> None
     assert fleet.report.stragglers == []
 
 
-def test_the_time_of_servers(written: Callable[..., Written]) -> None:
+def test_the_time_of_servers(written: Make) -> None:
     fleet = written(**SLOW_STEP)
     worker_steps = len(fleet.truth.spans)
     for row in fleet.report.servers["servers"]:
@@ -151,7 +152,7 @@ def test_the_time_of_servers(written: Callable[..., Written]) -> None:
         assert row["micros"] == pytest.approx(total / worker_steps)
 
 
-def test_a_slow_step_is_named_first(written: Callable[..., Written]) -> None:
+def test_a_slow_step_is_named_first(written: Make) -> None:
     fleet = written(**SLOW_STEP)
     (one,) = fleet.report.slow_steps
     assert one["step"] == 2
@@ -162,7 +163,7 @@ def test_a_slow_step_is_named_first(written: Callable[..., Written]) -> None:
     assert fleet.report.stragglers == []
 
 
-def test_nothing_planted(written: Callable[..., Written]) -> None:
+def test_nothing_planted(written: Make) -> None:
     report = written().report
     assert report.stragglers == []
     assert report.slow_steps == []
@@ -173,7 +174,7 @@ def test_nothing_planted(written: Callable[..., Written]) -> None:
     assert "They are balanced" in report.text()
 
 
-def test_a_worker_with_one_layer_more_is_no_straggler(written: Callable[..., Written]) -> None:
+def test_a_worker_with_one_layer_more_is_no_straggler(written: Make) -> None:
     report = written(workers=4, steps=5, graph="different").report
     assert report.stragglers == []
     assert {row["group"] for row in report.rows} == {0}
@@ -182,17 +183,17 @@ def test_a_worker_with_one_layer_more_is_no_straggler(written: Callable[..., Wri
     assert longer["factor"] == pytest.approx(1, abs=0.02)
 
 
-def test_one_worker_and_one_step(written: Callable[..., Written]) -> None:
+def test_one_worker_and_one_step(written: Make) -> None:
     report = written(workers=1, steps=1).report
     (row,) = report.rows
     assert (row["factor"], row["spread"], row["share"]) == (None, None, 1.0)
-    text = report.text()
-    assert "There is one worker: nothing to compare it with." in text
-    assert "1 step per worker at most" in text
-    assert "No straggler" not in text
+    shown = report.text()
+    assert "There is one worker: nothing to compare it with." in shown
+    assert "1 step per worker at most" in shown
+    assert "No straggler" not in shown
 
 
-def test_shares_and_spread(written: Callable[..., Written]) -> None:
+def test_shares_and_spread(written: Make) -> None:
     fleet = written(**SLOW)
     whole = sum(fleet.truth.spans.values())
     for row in fleet.report.rows:
@@ -204,7 +205,7 @@ def test_shares_and_spread(written: Callable[..., Written]) -> None:
         assert row["spread"] == pytest.approx(1.4826 * distance / middle)
 
 
-def test_sums_by_type_and_device_are_those_of_the_files(written: Callable[..., Written]) -> None:
+def test_sums_by_type_and_device_are_those_of_the_files(written: Make) -> None:
     fleet = written(**SLOW)
     dataset = Dataset.open(fleet.path)
     sums = add_up(dataset, step_times(dataset), {}).sums
@@ -220,24 +221,18 @@ def test_sums_by_type_and_device_are_those_of_the_files(written: Callable[..., W
         assert sums.nodes[number, at] == LAYERS
 
 
-def test_text_fits_the_screen(written: Callable[..., Written]) -> None:
-    for width in (60, WIDTH, 120):
-        report = written(**SLOW).report
-        lines = b"".join(report_pieces(report, width)).decode().splitlines()
+def test_text_fits_the_screen(written: Make) -> None:
+    report = written(**SLOW).report
+    for width in (60, 80, 120):
+        lines = b"".join(text(report, width)).decode().splitlines()
         assert max(map(len, lines)) <= width
-    text = report.text()
-    assert "worker_2 is the straggler: it takes 2.7 times as long as the median worker" in text
-    assert "the time of a step is from its first start to its last end" in text
-    assert " ms" not in [line[:3] for line in text.splitlines()]
+    shown = report.text()
+    assert "worker_2 is the straggler: it takes 2.7 times as long as the median worker" in shown
+    assert "the time of a step is from its first start to its last end" in shown
+    assert " ms" not in [line[:3] for line in shown.splitlines()]
 
 
-def report_pieces(report: WorkersReport, width: int) -> list[bytes]:
-    from tfprof.writers.workers import text  # noqa: PLC0415
-
-    return list(text(report, width))
-
-
-def test_data_formats(written: Callable[..., Written], capsysbinary: Any) -> None:
+def test_data_formats(written: Make, capsysbinary: Any) -> None:
     path = written(**SLOW).path
     assert cli.run(["workers", path, "--format=json"]) == 0
     document = json.loads(capsysbinary.readouterr().out)
@@ -254,7 +249,7 @@ def test_data_formats(written: Callable[..., Written], capsysbinary: Any) -> Non
     assert any(r"worker\_2 is the straggler" in line for line in lines)
 
 
-def test_frames(written: Callable[..., Written]) -> None:
+def test_frames(written: Make) -> None:
     report = written(workers=1, steps=1).report
     assert report.to_pandas()["factor"].isna().tolist() == [True]
     assert report.to_polars()["factor"].to_list() == [None]
@@ -270,15 +265,12 @@ def test_an_empty_fleet(tmp_path: Path) -> None:
 
 
 def test_times_are_sums_of_operations_where_spans_are_unknown(
-    written: Callable[..., Written], tmp_path: Path
+    written: Make, tmp_path: Path
 ) -> None:
     runs = Path(written(**SLOW).path).parent / "runs"
     workers = {
-        f"worker_{number}": tfprof.load(
-            runs / "graph.pbtxt",
-            [runs / f"worker_{number}" / f"run_meta_{step}" for step in (0, 1)],
-        )
-        for number in (1, 2)
+        name: tfprof.load(runs / "graph.pbtxt", sorted((runs / name).iterdir())[:2])
+        for name in ("worker_1", "worker_2")
     }
     report = tfprof.fleet(write_dataset(tmp_path / "fleet", workers)).workers()
     assert "the time of a step is the sum of its operations" in report.text()
@@ -288,14 +280,14 @@ def test_times_are_sums_of_operations_where_spans_are_unknown(
         assert row["micros"] == median(sums)
 
 
-def test_only_some_workers(written: Callable[..., Written]) -> None:
+def test_only_some_workers(written: Make) -> None:
     fleet = tfprof.fleet(written(**SLOW).path)
     report = fleet.chosen("worker_[013]").workers()
     assert sorted(row["worker"] for row in report.rows) == ["worker_0", "worker_1", "worker_3"]
     assert report.stragglers == []
 
 
-def test_mistakes(written: Callable[..., Written], tmp_path: Path, capsys: Any) -> None:
+def test_mistakes(written: Make, tmp_path: Path, capsys: Any) -> None:
     path = written(**SLOW).path
     for words, said in (
         ([], "workers needs one fleet"),

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pytest
 
+from hostile_parts import attribute, device, node, output_shapes, part, shape, stat
 from tfprof import read
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
 from tfprof.read import Source
 from tfprof.results.report import Report
-from tfprof.wire.scalar import encode_varint as varint
 from tfprof.writers.numbers import CHUNK, chunks
 from tfprof.writers.saved import saved
 from tfprof.writers.timeline import timeline
-from wire_parts import field, joined, node, output_shapes
+from traced_peak import peak_and
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -37,29 +36,18 @@ def loaded(nodes: Iterable[bytes], *runs: bytes, log: bytes = b"") -> Profile:
 
 
 def plain(name: bytes, *inputs: bytes) -> bytes:
-    return joined(node(name, b"MatMul", output_shapes(2, 3), inputs=inputs))
+    return node(name, b"MatMul", output_shapes(shape(2, 3)), inputs=inputs)
 
 
 def run(stats: dict[bytes, list[tuple[bytes, int]]]) -> bytes:
     """A RunMetadata: (name, start) of what each device ran, for seven microseconds each."""
-    devices = []
-    for device, ran in stats.items():
-        listed = [
-            joined(field(2, *field(1, name), b"\x10" + varint(start) + b"\x20\x07"))
-            for name, start in ran
-        ]
-        devices.append(joined(field(1, *field(1, device), *listed)))
-    return joined(field(1, *devices))
+    ran = {name: [stat(*each, 7) for each in listed] for name, listed in stats.items()}
+    return part(1, *(device(name, *listed) for name, listed in ran.items()))
 
 
 def peak_and_total(pieces: Callable[[], Iterable[bytes]]) -> tuple[int, int]:
     """(the most memory that making *pieces* took, their length)."""
-    tracemalloc.start()
-    try:
-        total = sum(map(len, pieces()))
-        return tracemalloc.get_traced_memory()[1], total
-    finally:
-        tracemalloc.stop()
+    return peak_and(lambda: sum(map(len, pieces())))
 
 
 # --- what is long is made in pieces --------------------------------------------------------------
@@ -67,10 +55,8 @@ def peak_and_total(pieces: Callable[[], Iterable[bytes]]) -> tuple[int, int]:
 
 def deep(names: int, parts: int = 1_000) -> Profile:
     """Nodes a thousand scopes down, each in its own: as many rows, with long names."""
-    listed = [
-        b"/".join([b"scope%d" % number, *(b"part%d" % part for part in range(parts - 1))])
-        for number in range(names)
-    ]
+    below = b"".join(b"/part%d" % part for part in range(parts - 1))
+    listed = [b"scope%d%b" % (number, below) for number in range(names)]
     ran = {CPU: [(name, 100 + 10 * at) for at, name in enumerate(listed)]}
     return loaded(map(plain, listed), run(ran))
 
@@ -141,9 +127,9 @@ def test_runs_of_long_rows_are_short() -> None:
 def repeated(times: int, devices: dict[bytes, bytes]) -> Profile:
     """Two nodes, y taking x, that ran so often on their *devices*."""
     stats: dict[bytes, list[tuple[bytes, int]]] = {}
-    for place, (name, device) in enumerate(devices.items()):
+    for place, (name, where) in enumerate(devices.items()):
         ran = [(name, 100 + 20 * at + 9 * place) for at in range(times)]
-        stats.setdefault(device, []).extend(ran)
+        stats.setdefault(where, []).extend(ran)
     return loaded([plain(b"x"), plain(b"y", b"x")], run(stats))
 
 
@@ -178,13 +164,10 @@ def test_a_step_costs_what_it_has() -> None:
         (plain(b"x%d" % number) for number in range(nodes)),
         *(run({CPU: [(b"x7", 100 + step)]}) for step in range(steps)),
     )
-    tracemalloc.start()
-    try:
-        assert int(profile.values("micros", None).sum()) == 7
-        assert int(profile.values("occurrence", None).sum()) == 1
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    peak, sums = peak_and(
+        lambda: [int(profile.values(name, None).sum()) for name in ("micros", "occurrence")]
+    )
+    assert sums == [7, 1]
     # The two answers, and what a division makes of them.
     assert peak < 8 * 8 * nodes
 
@@ -204,14 +187,9 @@ def test_devices_cost_what_they_have() -> None:
 
 def test_attributes_of_one_graph_are_not_copied() -> None:
     """Tensors among them may be most of a file."""
-    big = joined(node(b"c", b"Const", [*field(1, b"value"), *field(2, bytes(4_000_000))]))
+    big = node(b"c", b"Const", attribute(b"value", bytes(4_000_000)))
     profile = loaded([big, plain(b"x")])
-    tracemalloc.start()
-    try:
-        owner, entry = profile.attributes
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    peak, (owner, entry) = peak_and(lambda: profile.attributes)
     assert owner.tolist() == [0, 1]
     assert int(entry.length[0]) > 4_000_000
     assert peak < 100_000

@@ -31,30 +31,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-CATALOGUE = [
-    row
-    for part in (
-        hostile_graphs,
-        hostile_functions,
-        hostile_loops,
-        hostile_names,
-        hostile_texts,
-        hostile_runs,
-        hostile_logs,
-        hostile_profiles,
-        hostile_checkpoints,
-        hostile_archives,
-        hostile_events,
-        hostile_forms,
-        hostile_hdf5,
-        hostile_layers,
-        hostile_traces,
-        hostile_flat,
-        hostile_programs,
-        hostile_kinds,
-    )
-    for row in part.ROWS
-]
+PARTS = (
+    hostile_graphs, hostile_functions, hostile_loops, hostile_names, hostile_texts, hostile_runs,
+    hostile_logs, hostile_profiles, hostile_checkpoints, hostile_archives, hostile_events,
+    hostile_forms, hostile_hdf5, hostile_layers, hostile_traces, hostile_flat, hostile_programs,
+    hostile_kinds,
+)  # fmt: skip
+CATALOGUE = [row for part in PARTS for row in part.ROWS]
 
 
 # A sample gives each row to scope view and to so many other commands; files that are large to one.

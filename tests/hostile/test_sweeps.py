@@ -21,17 +21,7 @@ import sweeps
 from case import VIEWS
 from profiles import PROFILES
 from sampling import amount
-from sweeps import (
-    NAME,
-    Damage,
-    Sample,
-    everywhere,
-    is_sentence,
-    or_refusal,
-    some,
-    source,
-    spread,
-)
+from sweeps import NAME, Damage, Sample, everywhere, is_sentence, or_refusal, some, source, spread
 from tfprof import cli
 from tfprof.errors import InputError, UsageError
 from tfprof.io.open_files import open_source
@@ -138,11 +128,8 @@ def swept(sample: Sample, damages: Iterable[Damage], use_every: int) -> tuple[in
 def small() -> dict[str, Sample]:
     """Every format, in files of some hundred bytes."""
     node, pair = sweeps.one_node(), sweeps.tiny()
-    of_pair, of_node, text_ = (
-        sweeps.in_wire_format(pair),
-        sweeps.in_wire_format(node),
-        sweeps.in_text(node),
-    )
+    of_pair, of_node = map(sweeps.in_wire_format, (pair, node))
+    text_ = sweeps.in_text(node)
     wire = of_node | {name: of_pair[name] for name in ("graph", "log")}
     return {
         **{f"{name} in wire format": sample for name, sample in wire.items()},
@@ -178,9 +165,8 @@ def test_a_small_file_damaged_anywhere_is_read_or_refused(name: str, part: int) 
     all_damages = everywhere(sample.data)
     assert len(all_damages) == TRIED[f"{name}, everywhere"]
     numbers = all_damages[part :: parts(name)]
-    tried, read = swept(
-        sample, some(sample.data, numbers, SOME, name), use_every=amount(200, SOME // 15)
-    )
+    damages = some(sample.data, numbers, SOME, name)
+    tried, read = swept(sample, damages, use_every=amount(200, SOME // 15))
     assert tried == amount(len(numbers), SOME)
     assert 0 < read < tried
 
@@ -190,9 +176,8 @@ def middling() -> dict[str, Sample]:
     """The model that one can read, in every format; also with its text in another layout."""
     inputs = sweeps.whole("handmade")
     files = PROFILES["handmade"]
-    wire, text_, made = (
-        of(inputs) for of in (sweeps.in_wire_format, sweeps.in_text, sweeps.written)
-    )
+    forms = sweeps.in_wire_format, sweeps.in_text, sweeps.written
+    wire, text_, made = (form(inputs) for form in forms)
     told = {"graph": files.graph, "run": files.runs[0], "log": files.op_log}
     as_it_is = {
         f"{name} as it is": text_[name]._replace(data=path.read_bytes())
@@ -212,21 +197,18 @@ def middling() -> dict[str, Sample]:
 @pytest.mark.parametrize(
     "name",
     [
-        "graph in wire format",
-        "meta_graph in wire format",
-        "run in wire format",
-        "log in wire format",
-        "graph as it is",
-        "run as it is",
-        "log as it is",
-        "second run as it is",
-        "meta_graph in text",
-        "saved",
+        "graph in wire format", "meta_graph in wire format", "run in wire format",
+        "log in wire format", "graph as it is", "run as it is", "log as it is",
+        "second run as it is", "meta_graph in text", "saved",
     ],
-)
+)  # fmt: skip
 def test_a_handmade_file_damaged_here_and_there_is_read_or_refused(name: str) -> None:
-    sample = middling()[name]
-    places = amount(TRIED["a handmade file"] // 2, 50)
+    damaged_here_and_there(middling()[name], TRIED["a handmade file"])
+
+
+def damaged_here_and_there(sample: Sample, count: int) -> None:
+    """Some of so many damaged files are read, some are refused."""
+    places = amount(count // 2, 50)
     tried, read = swept(sample, sample.spread(places), use_every=amount(50, 15))
     assert tried == 2 * places
     assert 0 < read < tried
@@ -236,23 +218,12 @@ def test_a_handmade_file_damaged_here_and_there_is_read_or_refused(name: str) ->
 @pytest.mark.parametrize(
     "name",
     [
-        "functions",
-        "saved model",
-        "saved model in text",
-        "chunked saved model",
-        "trace",
-        "events",
-        "hdf5",
-        "lite",
-        "profile with functions",
+        "functions", "saved model", "saved model in text", "chunked saved model", "trace",
+        "events", "hdf5", "lite", "profile with functions",
     ],
-)
+)  # fmt: skip
 def test_a_file_of_tensorflow_2_damaged_here_and_there_is_read_or_refused(name: str) -> None:
-    sample = sweeps.of_tensorflow_2()[name]
-    places = amount(TRIED["a file of TensorFlow 2"] // 2, 50)
-    tried, read = swept(sample, sample.spread(places), use_every=amount(50, 15))
-    assert tried == 2 * places
-    assert 0 < read < tried
+    damaged_here_and_there(sweeps.of_tensorflow_2()[name], TRIED["a file of TensorFlow 2"])
 
 
 # A damaged text of megabytes is read by the slowest reader, which knows what is wrong.
@@ -260,12 +231,11 @@ LARGE: Final = {
     "resnet": {"graph": 3, "log": 30, "run_0": 30, "run_1": 30, "saved": 12},
     "seq2seq": {"graph": 2, "log": 20, "run_0": 20, "saved": 8},
 }
+IN_LARGE: Final = [(profile, name) for profile, names in LARGE.items() for name in names]
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize(
-    ("profile", "name"), [(profile, name) for profile, names in LARGE.items() for name in names]
-)
+@pytest.mark.parametrize(("profile", "name"), IN_LARGE)
 def test_a_large_file_damaged_here_and_there_is_read_or_refused(profile: str, name: str) -> None:
     if name == "saved":
         sample = sweeps.written(sweeps.whole(profile))[name]
@@ -280,12 +250,10 @@ def test_a_large_file_damaged_here_and_there_is_read_or_refused(profile: str, na
 # --- with checksums ------------------------------------------------------------------------------
 
 
-def packed_samples() -> list[tuple[str, str]]:
-    return [(name, one) for name in ("resnet", "seq2seq") for one in LARGE[name] if one != "saved"]
-
-
 @pytest.mark.sampled
-@pytest.mark.parametrize(("profile", "name"), packed_samples())
+@pytest.mark.parametrize(
+    ("profile", "name"), [sample for sample in IN_LARGE if "saved" not in sample]
+)
 def test_a_damaged_gzip_file_is_refused_or_unpacks_the_same(
     profile: str, name: str, tmp_path: Path
 ) -> None:

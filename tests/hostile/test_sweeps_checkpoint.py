@@ -35,11 +35,8 @@ def contents(checkpoint: Checkpoint) -> Contents:
 
 def read(file: str, damaged: bytes) -> Checkpoint:
     """The checkpoint that *file* belongs to, with this one in its place."""
-    return checkpoints.read(prefix(file), {file: damaged})
-
-
-def prefix(file: str) -> str:
-    return SHARDED if file.startswith("first_sharded") else file.partition(".")[0]
+    prefix = SHARDED if file.startswith("first_sharded") else file.partition(".")[0]
+    return checkpoints.read(prefix, {file: damaged})
 
 
 def refusals(file: str, damage: Damage, before: Contents) -> int:
@@ -74,17 +71,11 @@ EVERYWHERE: Final = {
     "several.data-00001-of-00003": 972,
     "several.data-00002-of-00003": 972,
 }
-EVERY_BYTE: Final = {
-    "first": 22_280,
-    "first_sharded-00000-of-00002": 9_930,
-}
+EVERY_BYTE: Final = {"first": 22_280, "first_sharded-00000-of-00002": 9_930}
 HERE_AND_THERE: Final = {
     "first_sharded-00001-of-00002": 200,
-    "dtypes.data-00000-of-00001": 200,
-    "odd.data-00000-of-00001": 200,
-    "one.data-00000-of-00001": 200,
-    "partitioned.data-00000-of-00002": 200,
-    "partitioned.data-00001-of-00002": 200,
+    **{f"{name}.data-00000-of-00001": 200 for name in ("dtypes", "odd", "one")},
+    **{f"partitioned.data-0000{part}-of-00002": 200 for part in (0, 1)},
 }
 
 

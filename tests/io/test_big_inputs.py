@@ -49,13 +49,22 @@ print(json.dumps(told))
 
 
 def ask(**inputs: Path) -> dict[str, Any]:
-    """What another process, whose memory is counted, says of these files."""
+    """What another process, which never takes much memory, says of these files."""
     given = json.dumps({name: str(path) for name, path in inputs.items()})
     ran = subprocess.run(
         [sys.executable, "-c", ASK, given], check=True, stdout=subprocess.PIPE, timeout=100
     )
     told: dict[str, Any] = json.loads(ran.stdout)
+    assert told["memory"] < MOST_MEMORY
     return told
+
+
+def refusal(given: str, path: Path) -> str:
+    """Why a file is not read; beside runs and op logs, there is a graph."""
+    inputs = {given: path}
+    if given in ("run_meta", "op_log"):
+        inputs["graph"] = sparse(path.with_name("graph.pb"), *SMALL)
+    return str(ask(**inputs)["refused"])
 
 
 CONST = node(
@@ -64,9 +73,8 @@ CONST = node(
     attribute(b"value", *field(8, b"\x08\x01", *field(4, Hole(HOLE)))),
     output_shapes(2, 3),
 )
-W = node(
-    b"layer/w", b"VariableV2", attribute(b"shape", *field(7, shape_of(3, 4))), output_shapes(3, 4)
-)
+SHAPE = attribute(b"shape", *field(7, shape_of(3, 4)))
+W = node(b"layer/w", b"VariableV2", SHAPE, output_shapes(3, 4))
 MATMUL = node(b"layer/mul", b"MatMul", output_shapes(2, 4), inputs=(b"layer/huge", b"layer/w"))
 SMALL = (*W, *MATMUL)
 DEVICE = b"/job:w/device:CPU:0"
@@ -81,10 +89,8 @@ def run_parts(*more: Part) -> list[Part]:
 def log_parts(*more: Part) -> list[Part]:
     frame = field(1, b"\x10\x07\x30\x01\x38\x02")
     entry = [*field(1, b"layer/mul"), *field(4, *frame)]
-    texts = [
-        *field(2, b"\x08\x01", *field(2, b"model.py")),
-        *field(2, b"\x08\x02", *field(2, b"f")),
-    ]
+    file, function = field(2, b"model.py"), field(2, b"f")
+    texts = [*field(2, b"\x08\x01", *file), *field(2, b"\x08\x02", *function)]
     return [*field(1, *entry), *more, *texts]
 
 
@@ -94,14 +100,12 @@ def test_a_graph_with_a_huge_tensor(tmp_path: Path) -> None:
     assert told["scope"] == ["_TFProfRoot", "layer", "layer/huge", "layer/mul", "layer/w"]
     assert told["op"] == ["_TFProfRoot", "Const", "MatMul", "VariableV2"]
     assert told["float_ops"] == 2 * 2 * 3 * 4
-    assert told["memory"] < MOST_MEMORY
 
 
 def test_a_meta_graph_with_a_huge_tensor(tmp_path: Path) -> None:
     meta = field(2, *CONST, *SMALL)
     told = ask(graph=sparse(tmp_path / "model.meta", *meta))
     assert "layer/w" in told["scope"]
-    assert told["memory"] < MOST_MEMORY
 
 
 def test_a_run_and_a_log_with_huge_fields(tmp_path: Path) -> None:
@@ -114,7 +118,6 @@ def test_a_run_and_a_log_with_huge_fields(tmp_path: Path) -> None:
     )
     assert told["micros"] == 7
     assert told["code"] == ["_TFProfRoot", "model.py:7:f"]
-    assert told["memory"] < MOST_MEMORY
 
 
 def test_a_run_whose_stats_stand_behind_a_huge_field(tmp_path: Path) -> None:
@@ -123,7 +126,6 @@ def test_a_run_whose_stats_stand_behind_a_huge_field(tmp_path: Path) -> None:
         run_meta=sparse(tmp_path / "run_meta", *run_parts(*field(3, Hole(HOLE)))),
     )
     assert told["micros"] == 7
-    assert told["memory"] < MOST_MEMORY
 
 
 ZEROS: Final = {
@@ -138,13 +140,9 @@ ZEROS: Final = {
 def test_nothing_but_zeros(tmp_path: Path, given: str) -> None:
     """As a disk that was full, or a download that was never finished, leaves them."""
     path = sparse(tmp_path / "zeros", Hole(HOLE))
-    inputs = {given: path}
-    if given in ("run_meta", "op_log"):
-        inputs["graph"] = sparse(tmp_path / "graph.pb", *SMALL)
-    told = ask(**inputs)
-    assert told["refused"].startswith(f"{path} {ZEROS[given]}")
-    assert "\n" not in told["refused"]
-    assert told["memory"] < MOST_MEMORY
+    refused = refusal(given, path)
+    assert refused.startswith(f"{path} {ZEROS[given]}")
+    assert "\n" not in refused
 
 
 TEXTS: Final = {
@@ -157,9 +155,4 @@ TEXTS: Final = {
 @pytest.mark.parametrize("given", TEXTS)
 def test_text_that_ends_in_zeros(tmp_path: Path, given: str) -> None:
     path = sparse(tmp_path / "text", TEXTS[given], Hole(HOLE))
-    inputs = {given: path}
-    if given != "graph":
-        inputs["graph"] = sparse(tmp_path / "graph.pb", *SMALL)
-    told = ask(**inputs)
-    assert told["refused"].startswith(f"{path}: expected text, found zeros from byte ")
-    assert told["memory"] < MOST_MEMORY
+    assert refusal(given, path).startswith(f"{path}: expected text, found zeros from byte ")

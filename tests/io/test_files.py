@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import pickle
 import random
-import tracemalloc
 import zlib
 from copy import copy
 from typing import TYPE_CHECKING, Final
@@ -24,6 +23,7 @@ from tfprof.io.write_files import with_progress, write_file
 from tfprof.read.detect import TABLE_MAGIC
 from tfprof.tables.formats import FORMATS
 from tfprof.tables.limits import raised_limits
+from traced_peak import peak_and
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,12 +85,7 @@ def test_only_what_is_unpacked_is_held() -> None:
     """No copy of what is packed, and none of what is unpacked."""
     data = random.Random(2).randbytes(8 << 20)  # noqa: S311 - as above
     squeezed = np.frombuffer(packed(data), np.uint8)
-    tracemalloc.start()
-    try:
-        made = unpacked(squeezed)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    peak, made = peak_and(lambda: unpacked(squeezed))
     assert made.tobytes() == data
     # A bytearray that grows has an eighth to spare, and a piece is under way.
     assert peak < 1.3 * len(data)

@@ -31,6 +31,12 @@ def report(*paths: Path, view: str = "scope") -> bytes:
     return b"".join(text(answer(profile, view, Query.of({"select": EVERYTHING}))))
 
 
+DRESSES = (
+    *("binary", "text", "one line", "commented", "meta graph", "meta graph text"),
+    *("gzip", "gzip text"),
+)
+
+
 def dressed(data: bytes, dress: str) -> bytes:
     """The wire bytes of a GraphDef in another form."""
     graph = GraphDef.FromString(data)
@@ -51,19 +57,7 @@ def dressed(data: bytes, dress: str) -> bytes:
 
 
 @pytest.mark.parametrize("name", ["graph.pb", "graph.pbtxt", "graph.meta", "wrongly.named"])
-@pytest.mark.parametrize(
-    "dress",
-    [
-        "binary",
-        "text",
-        "one line",
-        "commented",
-        "meta graph",
-        "meta graph text",
-        "gzip",
-        "gzip text",
-    ],
-)
+@pytest.mark.parametrize("dress", DRESSES)
 def test_graph_in_every_dress_under_every_name(tmp_path: Path, name: str, dress: str) -> None:
     plain = tmp_path / "plain"
     plain.write_bytes(wire_of(HANDMADE.graph))
@@ -78,9 +72,8 @@ def test_runs_and_op_logs_in_every_dress(tmp_path: Path, form: str) -> None:
     run, log = tmp_path / "run", tmp_path / "log"
     for path, source in ((run, HANDMADE.runs[0]), (log, HANDMADE.op_log)):
         data = wire_of(source)
-        path.write_bytes(
-            {"binary": data, "text": source.read_bytes(), "gzip": gzip.compress(data)}[form]
-        )
+        forms = {"binary": data, "text": source.read_bytes(), "gzip": gzip.compress(data)}
+        path.write_bytes(forms[form])
     expected = report(HANDMADE.graph, HANDMADE.runs[0], HANDMADE.op_log, view="code")
     assert report(HANDMADE.graph, run, log, view="code") == expected
 

@@ -24,7 +24,7 @@ from tfprof.tables.formats import load_arguments
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-HANDMADE, BUNDLE = PROFILES["handmade"], DATA / "checkpoints" / "one"
+HANDMADE = PROFILES["handmade"]
 PACKED = ("graph.pbtxt.gz", "run_meta_0.gz", "run_meta_1.gz", "tfprof_log.gz")
 
 
@@ -34,7 +34,7 @@ class Counts:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.opened: Counter[str] = Counter()
         self.unpacked = self.detected = 0
-        open_file, unpacker = builtins.open, zlib.decompressobj
+        open_file, unpacker, detect_format = builtins.open, zlib.decompressobj, detect.detect
 
         def count_open(path: Any, *arguments: Any, **named: Any) -> Any:
             if isinstance(path, str):
@@ -45,14 +45,12 @@ class Counts:
             self.unpacked += 1
             return unpacker(*arguments)
 
-        monkeypatch.setattr(builtins, "open", count_open)
-        monkeypatch.setattr(zlib, "decompressobj", count_unpack)
-        detect_format = detect.detect
-
         def count_detect(data: memoryview) -> Any:
             self.detected += 1
             return detect_format(data)
 
+        monkeypatch.setattr(builtins, "open", count_open)
+        monkeypatch.setattr(zlib, "decompressobj", count_unpack)
         monkeypatch.setattr(detect, "detect", count_detect)
 
 
@@ -80,8 +78,7 @@ def flags(folder: Path) -> list[str]:
 
 
 def mixed(folder: Path) -> list[str]:
-    graph, *_ = words(folder)
-    return [f"--graph_path={graph}", *words(folder)[1:]]
+    return [*flags(folder)[:1], *words(folder)[1:]]
 
 
 @pytest.mark.parametrize("command", ["scope", "info"])
@@ -108,17 +105,17 @@ def test_a_folder_by_python(counts: Counts, folder: Path) -> None:
     assert (counts.unpacked, counts.detected) == (5, 5)
 
 
-@pytest.mark.parametrize("suffix", ["", ".index", ".data-00000-of-00001"])
+@pytest.mark.parametrize(
+    ("named", "opened"),
+    [
+        *((f"one{suffix}", "one.index") for suffix in ("", ".index", ".data-00000-of-00001")),
+        ("first", "first"),  # a checkpoint in one file
+    ],
+)
 @pytest.mark.parametrize("command", ["scope", "info"])
-def test_a_checkpoint_by_its_prefix_or_a_file(counts: Counts, suffix: str, command: str) -> None:
-    assert cli.run([command, str(HANDMADE.graph), f"{BUNDLE}{suffix}"]) == 0
-    assert counts.opened["one.index"] == 1
-
-
-@pytest.mark.parametrize("command", ["scope", "info"])
-def test_a_checkpoint_in_one_file(counts: Counts, command: str) -> None:
-    assert cli.run([command, str(HANDMADE.graph), str(BUNDLE.parent / "first")]) == 0
-    assert counts.opened["first"] == 1
+def test_a_checkpoint(counts: Counts, named: str, opened: str, command: str) -> None:
+    assert cli.run([command, str(HANDMADE.graph), str(DATA / "checkpoints" / named)]) == 0
+    assert counts.opened[opened] == 1
 
 
 @pytest.mark.parametrize("command", ["scope", "info"])

@@ -99,11 +99,7 @@ def test_a_checkpoint_goes_by_its_prefix(name: str, prefix: str) -> None:
 def test_a_folder_is_searched_in_natural_order_and_checkpoints_are_one() -> None:
     files = list(detect_files(str(SAMPLE)))
     assert [file.rpartition("/")[2] for file in files if isinstance(file, InputFile)] == [
-        "graph.pbtxt.gz",
-        "model.ckpt",
-        "run_meta_0.gz",
-        "run_meta_1.gz",
-        "tfprof_log.gz",
+        *("graph.pbtxt.gz", "model.ckpt", "run_meta_0.gz", "run_meta_1.gz", "tfprof_log.gz")
     ]
     assert [file for file in files if not isinstance(file, InputFile)] == ["README.md"]
 
@@ -115,9 +111,8 @@ def test_run_2_stands_before_run_10(tmp_path: Path) -> None:
     (tmp_path / "gone").symlink_to(tmp_path / "nothing")
     paths = tuple(str(tmp_path / f"run_{number}") for number in (2, 9, 10))
     assert choose_inputs([str(tmp_path)], {}) == {"run_meta_path": paths}
-    assert not isinstance(
-        next(file for file in detect_files(str(tmp_path)) if file == "gone"), InputFile
-    )
+    (gone,) = (file for file in detect_files(str(tmp_path)) if file == "gone")
+    assert not isinstance(gone, InputFile)
 
 
 def test_words_are_the_options_they_stand_for(tfprof: Command) -> None:
@@ -191,10 +186,8 @@ def test_files_that_are_nothing_known(tfprof: Command, tmp_path: Path) -> None:
     assert tfprof("scope", str(SAMPLE / "README.md")) == 3
     assert "is not recognised; expected a graph" in tfprof.err
     assert tfprof("scope", str(tmp_path)) == 3
-    assert (
-        f"{tmp_path} is a folder with no file that tfprof reads; expected a graph, a RunMetadata"
-        in tfprof.err
-    )
+    none = "is a folder with no file that tfprof reads; expected a graph, a RunMetadata"
+    assert f"{tmp_path} {none}" in tfprof.err
 
 
 def test_hdf5_of_anything_else_is_refused(tfprof: Command, tmp_path: Path) -> None:
@@ -206,9 +199,8 @@ def test_hdf5_of_anything_else_is_refused(tfprof: Command, tmp_path: Path) -> No
 
 def test_a_pipe_is_not_looked_into(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(
-        InputError, match="is not a regular file; name it with a flag, as in --graph_path="
-    ):
+    advice = "is not a regular file; name it with a flag, as in --graph_path="
+    with pytest.raises(InputError, match=advice):
         detect_file(str(tmp_path / "pipe"))
     assert next(detect_files(str(tmp_path))) == "pipe"
 

@@ -27,6 +27,7 @@ from tfprof.read import Source
 from tfprof.results.loaded import Loaded
 from tfprof.results.report import Report
 from tfprof.results.summary_report import SummaryReport
+from tfprof.wire.schema import message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +51,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any
     whole = tfprof.load(session / "graph.pb", session / "run_meta.pb")
     whole.save(folder / "saved")
     whole.convert(folder / "converted")
-    trace = DATA / "xplane" / "loop"
+    trace, first = DATA / "xplane" / "loop", DATA / "checkpoints" / "first"
     return {
         "text": {"graph": handmade.graph, **parts},
         "text of another layout": {"graph": other_layout, **parts},
@@ -64,10 +65,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any
         "saved profile": {"profile": folder / "saved"},
         "converted profile": {"profile": folder / "converted"},
         "checkpoint": {"graph": GOLDEN / "graph.pb", "checkpoint": GOLDEN / "ck"},
-        "first checkpoint format": {
-            "graph": GOLDEN / "graph.pb",
-            "checkpoint": DATA / "checkpoints" / "first",
-        },
+        "first checkpoint format": {"graph": GOLDEN / "graph.pb", "checkpoint": first},
     }
 
 
@@ -82,13 +80,11 @@ def keras_archive(path: Path) -> Path:
     build = {"module": "keras.layers", "registered_name": None}
     layers = [
         {
-            "class_name": "Dense",
-            "config": {"name": name, "units": units},
-            "build_config": {"input_shape": [None, inputs]},
-            **build,
+            "class_name": "Dense", "config": {"name": name, "units": units},
+            "build_config": {"input_shape": [None, inputs]}, **build,
         }
         for name, inputs, units in (("first", 6, 4), ("last", 4, 2))
-    ]
+    ]  # fmt: skip
     config = {"class_name": "Sequential", "config": {"name": "net", "layers": layers}}
     with zipfile.ZipFile(path, "w") as file:
         file.writestr("metadata.json", "{}")
@@ -136,8 +132,12 @@ def _output(make: Any) -> bytes:
         return str(problem).encode()
 
 
+def unpickled(data: bytes) -> Any:
+    return pickle.loads(data)  # noqa: S301 - our own
+
+
 def outputs_of_pickle(data: bytes) -> dict[str, bytes]:
-    return outputs(pickle.loads(data))  # noqa: S301 - our own
+    return outputs(unpickled(data))
 
 
 @pytest.mark.sampled
@@ -171,7 +171,7 @@ def test_copies_give_the_same_bytes(name: str, samples: dict[str, dict[str, Any]
 def test_a_pickle_of_a_pickle_works(samples: dict[str, dict[str, Any]]) -> None:
     for name in ("binary", "text", "text of another layout", "gzip", "checkpoint"):
         loaded = tfprof.load(**samples[name])
-        again = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(loaded))))  # noqa: S301
+        again = unpickled(pickle.dumps(unpickled(pickle.dumps(loaded))))
         assert outputs(again) == outputs(loaded)
 
 
@@ -190,8 +190,6 @@ def test_a_relative_path_is_found_from_another_folder(
 
 def big_graph(path: Path) -> int:
     """Write a graph with 4 MB of attributes; its size."""
-    from tfprof.wire.schema import message  # noqa: PLC0415
-
     graph: Any = message("tensorflow.GraphDef")()
     for number in range(4):
         node = graph.node.add(name=f"constant_{number}", op="Const")
@@ -210,7 +208,7 @@ def test_a_file_is_pickled_as_its_path(tmp_path: Path, packed: bool) -> None:  #
     before = loaded.profile.attributes[1].tolist()
     data = pickle.dumps([loaded, loaded.profile, loaded.scope(select=["params"])])
     assert len(data) < size / 100
-    again = pickle.loads(data)[0]  # noqa: S301
+    again = unpickled(data)[0]
     assert again.profile.attributes[1].tolist() == before
 
 
@@ -228,7 +226,7 @@ def test_bytes_in_memory_are_pickled(tmp_path: Path) -> None:
     (tmp_path / "graph.pb").unlink()
     data = pickle.dumps(loaded)
     assert size < len(data) < 1.01 * size + 10_000
-    again = pickle.loads(data)  # noqa: S301
+    again = unpickled(data)
     assert again.profile.attributes[1].tolist() == loaded.profile.attributes[1].tolist()
 
 
@@ -239,7 +237,7 @@ def test_a_checkpoint_is_pickled_as_its_path() -> None:
     values = loaded.checkpoint.tensor(name).values
     data = pickle.dumps(loaded.checkpoint)
     assert len(data) < 2_000
-    again = pickle.loads(data)  # noqa: S301
+    again = unpickled(data)
     assert np.array_equal(again.tensor(name).values, values)
 
 
@@ -256,7 +254,7 @@ def test_answers_leave_nothing_in_a_pickle() -> None:
 def test_columns_stay_read_only() -> None:
     loaded = tfprof.load_sample()
     report = _ask(loaded, "code", FIELDS)
-    for again in (pickle.loads(pickle.dumps(report)), copy.deepcopy(report)):  # noqa: S301
+    for again in (unpickled(pickle.dumps(report)), copy.deepcopy(report)):
         writeable = [name for name, column in arrays(again) if column.flags.writeable]
         assert writeable == []
 
@@ -287,28 +285,24 @@ def moved(tmp_path: Path) -> tuple[Path, bytes]:
 def test_a_file_that_is_gone_is_one_sentence_when_it_is_needed(moved: tuple[Path, bytes]) -> None:
     path, data = moved
     path.unlink()
-    again = pickle.loads(data)  # noqa: S301
+    again = unpickled(data)
     assert len(again.scope(select=["params"], flops="log")) > 1
     with pytest.raises(InputError) as raised:
         again.scope(select=["float_ops"], flops="all")
-    assert str(raised.value) == (
-        f"{path} no longer exists; the profile reads parts of it on demand"
-    )
+    assert str(raised.value) == f"{path} no longer exists; the profile reads parts of it on demand"
 
 
 def test_a_file_that_changed_is_one_sentence(moved: tuple[Path, bytes]) -> None:
     path, data = moved
     path.write_bytes(path.read_bytes() + b"\0")
     with pytest.raises(InputError) as raised:
-        _ = pickle.loads(data).profile.attributes  # noqa: S301
+        _ = unpickled(data).profile.attributes
     assert str(raised.value) == f"{path} was changed after it was read; load it again"
 
 
-def test_a_file_changed_after_it_was_opened_again_is_one_sentence(
-    moved: tuple[Path, bytes],
-) -> None:
+def test_a_file_that_changed_after_it_was_opened_again(moved: tuple[Path, bytes]) -> None:
     path, data = moved
-    again = pickle.loads(data)  # noqa: S301
+    again = unpickled(data)
     assert len(again.profile.attributes[0])
     os.utime(path, ns=(1, 1))
     with pytest.raises(InputError, match="was changed after it was read; load it again"):
@@ -316,17 +310,17 @@ def test_a_file_changed_after_it_was_opened_again_is_one_sentence(
 
 
 def test_a_checkpoint_that_changed_is_one_sentence(tmp_path: Path) -> None:
-    shutil.copytree(GOLDEN, tmp_path / "golden")
-    loaded = tfprof.load(tmp_path / "golden" / "graph.pb", checkpoint=tmp_path / "golden" / "ck")
+    golden = shutil.copytree(GOLDEN, tmp_path / "golden")
+    loaded = tfprof.load(golden / "graph.pb", checkpoint=golden / "ck")
     assert loaded.checkpoint is not None
     name = loaded.checkpoint.names()[0]
     data = pickle.dumps(loaded)
-    os.utime(tmp_path / "golden" / "ck.index", ns=(1, 1))
+    os.utime(golden / "ck.index", ns=(1, 1))
     with pytest.raises(InputError, match=r"ck.index was changed after it was read; load it again"):
-        pickle.loads(data).checkpoint.tensor(name)  # noqa: S301
-    (tmp_path / "golden" / "ck.index").unlink()
+        unpickled(data).checkpoint.tensor(name)
+    (golden / "ck.index").unlink()
     with pytest.raises(InputError, match=r"ck.index no longer exists"):
-        pickle.loads(data).checkpoint.tensor(name)  # noqa: S301
+        unpickled(data).checkpoint.tensor(name)
 
 
 def test_a_pipe_is_pickled_as_its_bytes() -> None:
@@ -337,5 +331,5 @@ def test_a_pipe_is_pickled_as_its_bytes() -> None:
         file.write(graph)
     loaded = tfprof.load(f"/dev/fd/{reader}")
     os.close(reader)
-    again = pickle.loads(pickle.dumps(loaded))  # noqa: S301
+    again = unpickled(pickle.dumps(loaded))
     assert outputs(again) == outputs(loaded)

@@ -22,10 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 HANDMADE = PROFILES["handmade"]
-EVERYTHING = [
-    *("params", "float_ops", "micros", "bytes", "occurrence"),
-    *("device", "op_types", "input_shapes"),
-]
+NUMBERS = ["params", "float_ops", "micros", "bytes", "occurrence"]
+EVERYTHING = [*NUMBERS, "device", "op_types", "input_shapes"]
 VIEWS = ("scope", "graph", "op", "code")
 each_view = pytest.mark.parametrize("view", VIEWS)
 
@@ -71,9 +69,8 @@ def test_as_pandas(report: tfprof.Report) -> None:
     assert frame["total_micros"].dtype == "int64"
     assert frame["parent"].dtype == "Int64"
     assert frame["parent"].isna().tolist() == [True] + [False] * (len(report) - 1)
-    assert frame["total_micros"].tolist() == report.to_dict()["total_micros"]
-    assert frame["name"].tolist() == report.to_dict()["name"]
-    assert frame["devices"].tolist() == report.to_dict()["devices"]
+    for name in ("total_micros", "name", "devices"):
+        assert frame[name].tolist() == report.to_dict()[name]
     assert frame["accounted"].dtype == "bool"
 
 
@@ -125,10 +122,8 @@ def test_what_is_not_counted_stands_below_the_text() -> None:
     line = "float_ops counts 1 of the graph's 2 operations; not counted: 1 MyOp (no rule)"
     assert report.text().splitlines()[-2:] == ["", line]
     assert line in [note.text for note in report.notes]
-    assert document(report)["flops"] == {
-        "operations": 2,
-        "uncounted": [{"op": "MyOp", "nodes": 1, "why": "no rule"}],
-    }
+    uncounted = [{"op": "MyOp", "nodes": 1, "why": "no rule"}]
+    assert document(report)["flops"] == {"operations": 2, "uncounted": uncounted}
 
 
 @pytest.mark.parametrize(
@@ -153,9 +148,8 @@ def test_proto_is_a_message_with_the_numbers_of_the_rows(report: tfprof.Report) 
     walked = [(node.name, node.total_exec_micros) for node in _walk(message)]
     rows = report.to_dict()
     assert walked == list(zip(rows["name"], rows["total_micros"], strict=True))
-    assert type(message).__name__ == (
-        "GraphNodeProto" if report.view in ("scope", "graph") else "MultiGraphNodeProto"
-    )
+    kind = "GraphNodeProto" if report.view in ("scope", "graph") else "MultiGraphNodeProto"
+    assert type(message).__name__ == kind
 
 
 def _walk(message: Any) -> Iterator[Any]:
@@ -167,12 +161,10 @@ def _walk(message: Any) -> Iterator[Any]:
 def test_a_list_longer_than_protobuf_reads_is_a_message_all_the_same() -> None:
     lines = "\n".join(f"node{n} op=Op{n:03} us={n + 1}" for n in range(300))
     node: Any = Loaded(draw.profile(lines)).op(max_depth=1000, order_by="name").proto()
-    names = []
-    while True:
-        names.append(node.name)
-        if not node.children:
-            break
+    names = [node.name]
+    while node.children:
         (node,) = node.children
+        names.append(node.name)
     assert names == ["_TFProfRoot", *(f"Op{n:03}" for n in range(300))]
 
 

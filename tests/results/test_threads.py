@@ -211,9 +211,8 @@ def digest(source: dict[str, Any]) -> str:
         fields.append("tensor_value")
     report = loaded.report("scope", Query.of({"select": fields, "max_depth": 10_000}))
     told = [str(note).encode() for note in report.notes]
-    return sha256(
-        b"\0".join([*columnar(loaded.profile), *report.pieces("text"), *told])
-    ).hexdigest()
+    pieces = [*columnar(loaded.profile), *report.pieces("text"), *told]
+    return sha256(b"\0".join(pieces)).hexdigest()
 
 
 def test_files_loaded_by_many(sources: dict[str, dict[str, Any]]) -> None:
@@ -282,11 +281,8 @@ def test_messages_are_of_one_kind_whoever_makes_them() -> None:
 def test_the_first_of_everything_by_many() -> None:
     files = PROFILES["handmade"]
     for _ in range(3):
-        subprocess.run(
-            [sys.executable, "-c", COLD, files.graph, files.runs[0], files.op_log],
-            check=True,
-            timeout=60,
-        )
+        line: list[Any] = [sys.executable, "-c", COLD, files.graph, files.runs[0], files.op_log]
+        subprocess.run(line, check=True, timeout=60)
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -349,11 +345,9 @@ def test_who_listens_in_a_task_hears_what_the_task_awaits() -> None:
             await asyncio.to_thread(announce, Stage(f"{path} has {len(loaded)} nodes"))
         return heard
 
-    async def tasks() -> list[list[str]]:
-        return await asyncio.gather(
-            *(task(path) for path in (files.graph, SAMPLE / "graph.pbtxt.gz"))
-        )
+    nodes = {files.graph: 11, SAMPLE / "graph.pbtxt.gz": 5174}
 
-    small, large = asyncio.run(tasks())
-    assert small == [f"{files.graph} has 11 nodes"]
-    assert large == [f"{SAMPLE / 'graph.pbtxt.gz'} has 5174 nodes"]
+    async def tasks() -> list[list[str]]:
+        return await asyncio.gather(*map(task, nodes))
+
+    assert asyncio.run(tasks()) == [[f"{path} has {n} nodes"] for path, n in nodes.items()]

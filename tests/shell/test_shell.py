@@ -211,10 +211,8 @@ def test_output_is_spelled_plainly() -> None:
 @pytest.mark.parametrize(
     ("words", "value"),
     [
-        ("", True),
-        (" -max_depth 3", True),
-        *((f" {word}", True) for word in ("true", "T", "Yes", "y", "1")),
-        *((f" {word}", False) for word in ("FALSE", "f", "no", "N", "0")),
+        *((word, True) for word in ("", " -max_depth 3", " true", " T", " Yes", " y", " 1")),
+        *((word, False) for word in (" FALSE", " f", " no", " N", " 0")),
     ],
 )
 def test_the_optional_value(words: str, value: bool) -> None:  # noqa: FBT001
@@ -290,17 +288,11 @@ def test_what_the_original_rejects_gets_the_sentence_of_the_command(
 @pytest.mark.parametrize(
     "line",
     [
-        "scope -select param",
-        "scope -max_depth x",
-        "scope -format tabel",
-        "scope -step 9",
-        "op -show_name_regexes (b",
-        "summary -depth 0",
-        "explain -name nothing",
-        "advise -bogus",
+        "scope -select param", "scope -max_depth x", "scope -format tabel", "scope -step 9",
+        "op -show_name_regexes (b", "summary -depth 0", "explain -name nothing", "advise -bogus",
         "code -select micros",
     ],
-)
+)  # fmt: skip
 def test_an_error_has_the_sentence_of_the_command_line(piped: Piped, line: str) -> None:
     code = piped.command(*line.split(), f"--graph_path={HANDMADE.graph}")
     sentence = piped.err.splitlines()[-1].removeprefix("tfprof: ")
@@ -330,13 +322,13 @@ def test_options_are_spelled_as_on_the_command_line(piped: Piped, line: str) -> 
 
 def test_the_shell_has_every_command(piped: Piped, tmp_path: Path) -> None:
     assert set(COMMANDS) < set(shell_commands())
-    for line, flags in (
-        ("summary -depth 1", ["summary", "--depth=1"]),
-        ("scope --format=json", ["scope", "--format=json"]),
+    graph = f"--graph_path={HANDMADE.graph}"
+    for line, words in (
+        ("summary -depth 1", ["summary", "--depth=1", graph]),
+        ("scope --format=json", ["scope", "--format=json", graph]),
         ("completion bash", ["completion", "bash"]),
     ):
-        files = [] if line.startswith("completion") else [f"--graph_path={HANDMADE.graph}"]
-        assert piped.command(*flags, *files) == 0
+        assert piped.command(*words) == 0
         expected = piped.out
         assert piped(line) == 0
         assert piped.out == expected
@@ -477,10 +469,10 @@ def test_lines_may_end_in_any_way(piped: Piped) -> None:
 
 
 def test_bad_files_and_options_end_it_before_it_begins(piped: Piped, tmp_path: Path) -> None:
-    assert piped("help", flags=[f"--graph_path={tmp_path / 'no'}"]) == 3
-    assert piped.out == ""
-    assert piped("help", flags=[f"--graph_path={HANDMADE.graph}", "--select=x"]) == 2
-    assert piped.out == ""
+    graph = f"--graph_path={HANDMADE.graph}"
+    for flags, code in (([f"--graph_path={tmp_path / 'no'}"], 3), ([graph, "--select=x"], 2)):
+        assert piped("help", flags=flags) == code
+        assert piped.out == ""
 
 
 def test_a_closed_output_ends_it() -> None:
@@ -507,11 +499,7 @@ def test_a_pipe_gets_no_editor_and_no_control_codes() -> None:
         "import sys; from tfprof import cli; code = cli.run(sys.argv[1:]);"
         "sys.exit(code or 'prompt_toolkit' in sys.modules)"
     )
-    ran = subprocess.run(
-        [sys.executable, "-c", program, f"--graph_path={HANDMADE.graph}"],
-        input=b"help\nfoo\n\n",
-        check=True,
-        capture_output=True,
-    )
+    line = [sys.executable, "-c", program, f"--graph_path={HANDMADE.graph}"]
+    ran = subprocess.run(line, input=b"help\nfoo\n\n", check=True, capture_output=True)
     assert b"\x1b" not in ran.stdout + ran.stderr
     assert b"tfprof>" not in ran.stdout + ran.stderr

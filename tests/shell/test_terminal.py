@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import stat
-import sys
 from typing import TYPE_CHECKING, Final
 
-import pexpect
 import pytest
 
 import tfprof
@@ -39,59 +35,41 @@ NODES: Final = 100_000
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 
 
-def _interruptible() -> None:
-    """Who runs us may have turned interrupts off, and children inherit that."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-class Terminal:
+class Terminal(Screen):
     """A terminal with the shell in it."""
 
     def __init__(self, graph: Path, state: Path, **environment: str) -> None:
-        self._child = pexpect.spawn(
-            sys.executable,
-            ["-m", "tfprof", f"--graph_path={graph}", "--select=params"],
-            env={
-                **os.environ,
-                "TERM": "xterm",
-                "NO_COLOR": "1",  # colour has its own tests
-                "PAGER": "cat",
-                "PROMPT_TOOLKIT_NO_CPR": "1",  # nobody answers where the cursor is
-                "XDG_STATE_HOME": str(state),
-                **environment,
-            },
-            encoding="utf-8",
-            timeout=60,
-            preexec_fn=_interruptible,
-            dimensions=(40, 120),
-        )
+        usual = {
+            "NO_COLOR": "1",  # colour has its own tests
+            "PAGER": "cat",
+            "XDG_STATE_HOME": str(state),
+        }
+        words = [f"--graph_path={graph}", "--select=params"]
+        super().__init__(words, (40, 120), **{**usual, **environment})
         self.sees(PROMPT)
 
     def types(self, keys: str, echo: str = "") -> Terminal:
         """Press *keys*, and wait until *echo* is shown; completion is thinking until then."""
-        self._child.send(keys)
+        self.child.send(keys)
         return self.sees(echo) if echo else self
 
     def sees(self, *texts: str) -> Terminal:
         """Wait for each of *texts* in turn."""
-        for text in texts:
-            self._child.expect_exact(text)
+        super().sees(*texts)
         return self
 
     @property
     def passed(self) -> str:
         """What was shown before the text that was last waited for."""
-        return str(self._child.before)
+        return str(self.child.before)
 
     def leaves(self, keys: str = CTRL_D) -> int | None:
         """Press *keys*, which end the shell; its exit code."""
-        self._child.send(keys)
-        self._child.expect(pexpect.EOF)
-        self._child.close()
-        return self._child.exitstatus
+        self.child.send(keys)
+        return self.ends()[0]
 
     def close(self) -> None:
-        self._child.close(force=True)
+        self.child.close(force=True)
 
 
 @pytest.fixture
@@ -257,20 +235,15 @@ def test_pasted_lines_run_each(start: Callable[..., Terminal], tmp_path: Path) -
     terminal.sees("_TFProfRoot (--/0B)\r\n", "-max_depth                  2\r\n", PROMPT)
     assert terminal.leaves() == 0
     kept = (tmp_path / "tfprof" / "history").read_text().splitlines()
-    assert [line for line in kept if line.startswith("+")] == [
-        "+set -max_depth 1",
-        "+scope",
-        "+set -max_depth 2",
-        "+scope -select bytes",
-    ]
+    lines = ["set -max_depth 1", "scope", "set -max_depth 2", "scope -select bytes"]
+    assert [line[1:] for line in kept if line.startswith("+")] == lines
 
 
 def test_more_is_shown_by_the_pager(start: Callable[..., Terminal]) -> None:
     terminal = start(PAGER="sed s/^/paged:/")
     terminal.types(f"more scope -max_depth 1{ENTER}").sees("paged:_TFProfRoot", PROMPT)
-    terminal.types(f"more scpoe{ENTER}").sees(
-        "E: there is no command 'scpoe'; did you mean 'scope'?", PROMPT
-    )
+    sentence = "E: there is no command 'scpoe'; did you mean 'scope'?"
+    terminal.types(f"more scpoe{ENTER}").sees(sentence, PROMPT)
     assert terminal.leaves() == 0
 
 
@@ -301,43 +274,43 @@ def test_the_options_of_a_command_are_offered(command: str) -> None:
     assert dashed == [f"-{name}" for name in names if name not in GRAPH_PARTS]
 
 
-def test_words_that_follow_a_command_are_offered() -> None:
-    assert offered("help s") == ["summary", "scope", "save", "shell", "set"]
-    assert offered("help lim") == ["limits"]
-    assert offered("demo o") == ["op", "overview"]
-    assert offered("completion z") == ["zsh"]
+# Words behind a command, values, and regexes from the rows that they are tried on.
+OFFERS: Final = {
+    "help s": ["summary", "scope", "save", "shell", "set"],
+    "help lim": ["limits"],
+    "demo o": ["op", "overview"],
+    "completion z": ["zsh"],
+    "op -select micros,fl": ["float_ops"],
+    'op -select "pa': ["params"],
+    "op -order_by n": ["name"],
+    "op -step ": ["0", "1"],
+    "scope -output ti": ["timeline:outfile="],
+    "op -output ti": [],
+    "op --select=micros,fl": ["float_ops"],
+    "op --order_by=n": ["name"],
+    "summary -de": ["-depth"],
+    "op -output no": ["none"],
+    "op -account_displayed_op_only t": ["true"],
+    "op -max_depth ": [],
+    "scope -show_name_regexes net/fc/B": ["net/fc/BiasAdd"],
+    "set -hide_name_regexes x,net/fc/B": ["net/fc/BiasAdd"],
+    "graph -start_name_regexes fc/M": ["gradients/net/fc/MatMul_grad/MatMul", "net/fc/MatMul"],
+    "op -show_name_regexes Mat": ["MatMul"],
+    "explain -op Mat": ["MatMul"],
+    "explain -name net/fc/B": ["net/fc/BiasAdd"],
+    "op -trim_name_regexes .*atM": ["MatMul"],
+}
 
 
-def test_values_are_offered() -> None:
-    assert offered("op -select micros,fl") == ["float_ops"]
-    assert offered('op -select "pa') == ["params"]
-    assert offered("op -order_by n") == ["name"]
-    assert offered("op -step ") == ["0", "1"]
-    assert offered("scope -output ti") == ["timeline:outfile="]
-    assert offered("op -output ti") == []
-    assert offered("op --select=micros,fl") == ["float_ops"]
-    assert offered("op --order_by=n") == ["name"]
-    assert offered("summary -de") == ["-depth"]
-    assert offered("op -output no") == ["none"]
-    assert offered("op -account_displayed_op_only t") == ["true"]
-    assert offered("op -max_depth ") == []
+@pytest.mark.parametrize("line", OFFERS)
+def test_words_are_offered(line: str) -> None:
+    assert offered(line) == OFFERS[line]
 
 
 def test_regexes_are_offered_from_the_rows_they_are_tried_on() -> None:
-    assert offered("scope -show_name_regexes net/fc/B") == ["net/fc/BiasAdd"]
-    assert offered("set -hide_name_regexes x,net/fc/B") == ["net/fc/BiasAdd"]
-    assert offered("graph -start_name_regexes fc/M") == [
-        "gradients/net/fc/MatMul_grad/MatMul",
-        "net/fc/MatMul",
-    ]
-    assert offered("op -show_name_regexes Mat") == ["MatMul"]
-    assert offered("explain -op Mat") == ["MatMul"]
-    assert offered("explain -name net/fc/B") == ["net/fc/BiasAdd"]
-    assert offered("op -trim_name_regexes .*atM") == ["MatMul"]
     assert all(".py:" in name for name in offered("code -show_name_regexes "))
-    assert "/job:localhost/replica:0/task:0/device:gpu:0" in offered(
-        "op -account_type_regexes .*gpu"
-    )
+    device = "/job:localhost/replica:0/task:0/device:gpu:0"
+    assert device in offered("op -account_type_regexes .*gpu")
     assert "_TFProfRoot" not in offered("graph -show_name_regexes ")
 
 

@@ -9,10 +9,11 @@ import gzip
 import os
 import threading
 import zlib
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
+import hostile_parts as wire
 import paths
 import tfprof
 from checkpoint_data import FILES, Opener, rewritten
@@ -24,16 +25,47 @@ from tfprof.io.write_files import write_file
 from tfprof.read.checkpoint import Checkpoint
 from tfprof.tables.formats import FORMATS
 from tfprof.tables.limits import LIMITS, Limit, limit, raised_limits
-from tfprof.wire.schema import message
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 DOCUMENT: Final = paths.DOCS / "limits.md"
-GRAPH: Final = b"\n\x08\n\x01a\x12\x03Neg"
+GRAPH: Final = wire.node(b"a", b"Neg")
 
 
 # --- the table ---------------------------------------------------------------------------------
+
+
+PAGE: Final = """# Limits
+
+Files are not trusted. The memory and time that a file takes grow with its size, not
+with what it declares. Where a small file could still ask for much more, a limit
+stops it, with a sentence that names the flag to raise. This page is written from the
+table in `src/tfprof/tables/limits.py`.
+
+| flag | limit | what it bounds | beyond it |
+|---|---|---|---|
+{rows}
+
+## Why each is there
+
+{reasons}
+
+## How to raise one
+
+```sh
+tfprof scope graph.pb.gz --limit_unpack_ratio=1000
+```
+
+```python
+with tfprof.raised_limits(unpack_ratio=1000):
+    tfprof.load("graph.pb.gz")
+```
+
+In Python a limit holds for what is done inside of the `with`, in that thread; it
+can be lowered in the same way, as a service that reads untrusted files should do. A
+limit is at least 1; to lift it, set a large number.
+"""
 
 
 def page() -> str:
@@ -43,40 +75,7 @@ def page() -> str:
         for one in LIMITS.values()
     ]
     reasons = [f"- **`{one.flag}`**: {one.guards}" for one in LIMITS.values()]
-    return "\n".join(
-        [
-            "# Limits",
-            "",
-            "Files are not trusted. The memory and time that a file takes grow with its size, not",
-            "with what it declares. Where a small file could still ask for much more, a limit",
-            "stops it, with a sentence that names the flag to raise. This page is written from the",
-            "table in `src/tfprof/tables/limits.py`.",
-            "",
-            "| flag | limit | what it bounds | beyond it |",
-            "|---|---|---|---|",
-            *rows,
-            "",
-            "## Why each is there",
-            "",
-            *reasons,
-            "",
-            "## How to raise one",
-            "",
-            "```sh",
-            "tfprof scope graph.pb.gz --limit_unpack_ratio=1000",
-            "```",
-            "",
-            "```python",
-            "with tfprof.raised_limits(unpack_ratio=1000):",
-            '    tfprof.load("graph.pb.gz")',
-            "```",
-            "",
-            "In Python a limit holds for what is done inside of the `with`, in that thread; it",
-            "can be lowered in the same way, as a service that reads untrusted files should do. A",
-            "limit is at least 1; to lift it, set a large number.",
-            "",
-        ]
-    )
+    return PAGE.format(rows="\n".join(rows), reasons="\n".join(reasons))
 
 
 def test_the_document_is_that_of_the_table(request: pytest.FixtureRequest) -> None:
@@ -134,6 +133,13 @@ def refused(line: list[str], code: int, capsys: pytest.CaptureFixture[str]) -> s
     told = capsys.readouterr().err
     assert told.count("tfprof: ") == 1
     return told
+
+
+def given(folder: Path, **files: bytes) -> list[str]:
+    """The flags of files with these bytes: graph=…, run_meta=…."""
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    return [f"--{name}_path={folder / name}" for name in files]
 
 
 def test_a_gzip_bomb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -205,14 +211,9 @@ def test_a_pipe_up_to_its_limit(tmp_path: Path) -> None:
 
 
 def test_many_notes_of_one_kind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run: Any = message("tensorflow.RunMetadata")()
-    device = run.step_stats.dev_stats.add(device="/job:a/replica:0/task:0/device:CPU:0")
-    for number in range(1_000):
-        device.node_stats.add(node_name=f"n{number}")
-    path = tmp_path / "run"
-    path.write_bytes(run.SerializeToString())
-    (tmp_path / "graph").write_bytes(GRAPH)
-    line = ["scope", f"--graph_path={tmp_path / 'graph'}", f"--run_meta_path={path}"]
+    stats = (wire.part(2, wire.part(1, b"n%d" % each)) for each in range(1_000))
+    ran = wire.run(wire.device(wire.CPU, *stats))
+    line = ["scope", *given(tmp_path, graph=GRAPH, run_meta=ran)]
 
     def told(*further: str) -> list[str]:
         assert cli.run([*line, *further]) == 0
@@ -228,11 +229,8 @@ def test_many_notes_of_one_kind(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_names_of_too_many_parts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    graph: Any = message("tensorflow.GraphDef")()
-    graph.node.add(name="/" * 1_000_000, op="Neg")
-    path = tmp_path / "graph"
-    path.write_bytes(graph.SerializeToString())
-    line = ["scope", f"--graph_path={path}", "--max_depth=2"]
+    names = wire.node(b"/" * 1_000_000, b"Neg")
+    line = ["scope", *given(tmp_path, graph=names), "--max_depth=2"]
     assert refused(line, 3, capsys) == (
         "tfprof: the 1 names of the graph have 1,000,001 parts; tfprof accepts at most 100 parts "
         "per name (--limit_name_parts raises this limit)\n"
@@ -242,81 +240,57 @@ def test_names_of_too_many_parts(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_steps_of_a_saved_profile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    saved: Any = message("tensorflow.tfprof.ProfileProto")()
-    saved.nodes[0].name = "a"
-    saved.steps.extend(range(12))
-    path = tmp_path / "profile"
-    path.write_bytes(saved.SerializeToString())
-    line = ["scope", f"--profile_path={path}"]
+    saved = wire.saved_node(0, b"a") + wire.part(3, bytes(range(12)))
+    line = ["scope", *given(tmp_path, profile=saved)]
     assert refused([*line, "--limit_steps=11"], 3, capsys) == (
-        f"tfprof: {path} has 12 steps; tfprof accepts at most 11 steps (--limit_steps raises this "
-        "limit)\n"
+        f"tfprof: {tmp_path / 'profile'} has 12 steps; tfprof accepts at most 11 steps "
+        "(--limit_steps raises this limit)\n"
     )
     assert cli.run([*line, "--limit_steps=12"]) == 0
 
 
 def test_texts_that_many_rows_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run: Any = message("tensorflow.RunMetadata")()
-    device = run.step_stats.dev_stats.add(device="/device:CPU:0" + "x" * 1_000_000)
-    for number in range(100):
-        device.node_stats.add(node_name=f"n{number}", all_start_micros=1, op_end_rel_micros=1)
-    path = tmp_path / "run"
-    path.write_bytes(run.SerializeToString())
-    line = ["op", f"--run_meta_path={path}", "--select=micros"]
+    stats = (wire.stat(b"n%d" % each, 1, 1) for each in range(100))
+    ran = wire.run(wire.device(b"/device:CPU:0" + b"x" * 1_000_000, *stats))
+    line = ["op", *given(tmp_path, run_meta=ran), "--select=micros"]
+    path = tmp_path / "run_meta"
     assert refused(line, 3, capsys) == (
-        f"tfprof: {path}: the devices of 100 rows would take 100,001,300 bytes; tfprof accepts at "
-        "most 1,000 bytes per row (--limit_row_bytes raises this limit)\n"
+        f"tfprof: {path}: the devices of 100 rows would take 100,001,300 bytes; tfprof "
+        "accepts at most 1,000 bytes per row (--limit_row_bytes raises this limit)\n"
     )
     assert cli.run([*line, "--limit_row_bytes=1000013"]) == 0
 
 
 def test_paths_of_many_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    log: Any = message("tensorflow.tfprof.OpLogProto")()
-    log.id_to_string[1] = "l" * 1_000_000
-    traces = log.log_entries.add(name="a").code_def.traces
-    for number in range(100):
-        traces.add(lineno=number, file_id=1, function_id=7, line_id=-3)
-    path = tmp_path / "log"
-    path.write_bytes(log.SerializeToString())
-    (tmp_path / "graph").write_bytes(GRAPH)
-    line = ["code", f"--graph_path={tmp_path / 'graph'}", f"--op_log_path={path}"]
+    frames = (wire.frame(1, line, 7, -3) for line in range(100))
+    log = wire.text(1, b"l" * 1_000_000) + wire.entry(b"a", *frames)
+    line = ["code", *given(tmp_path, graph=GRAPH, op_log=log)]
     told = refused(line, 3, capsys)
     assert "graph, " in told
     assert "log: the call stacks of 100 rows would take 100,000,000 bytes; tfprof accepts" in told
 
 
 def test_shapes_of_many_inputs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    graph: Any = message("tensorflow.GraphDef")()
-    shape = graph.node.add(name="a", op="Neg").attr["_output_shapes"].list.shape.add()
-    for _ in range(50_000):
-        shape.dim.add(size=1)
-    graph.node.add(name="b", op="Neg", input=["a"] * 1_000)
-    path = tmp_path / "graph"
-    path.write_bytes(graph.SerializeToString())
-    line = ["scope", f"--graph_path={path}", "--select=input_shapes"]
+    graph = wire.node(b"a", b"Neg", wire.output_shapes(wire.shape(*[1] * 50_000)))
+    graph += wire.node(b"b", b"Neg", inputs=[b"a"] * 1_000)
+    line = ["scope", *given(tmp_path, graph=graph), "--select=input_shapes"]
     sentence = "the input shapes of 1,000 rows would take 150,000,000 bytes"
     assert sentence in refused(line, 3, capsys)
     with pytest.raises(InputError, match=f"^what was given: {sentence}"):
-        tfprof.load(path.read_bytes())
+        tfprof.load(graph)
 
 
 def test_arrows_of_a_timeline(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    graph: Any = message("tensorflow.GraphDef")()
-    graph.node.add(name="a", op="Neg")
-    graph.node.add(name="b", op="Neg", input=["a"] * 30)
-    run: Any = message("tensorflow.RunMetadata")()
-    for task, name, times in ((0, "a", 1), (1, "b", 20)):
-        device = run.step_stats.dev_stats.add(device=f"/job:a/replica:0/task:{task}/device:CPU:0")
-        for at in range(times):
-            device.node_stats.add(node_name=name, all_start_micros=9 + at, op_end_rel_micros=1)
-    for name, made in (("graph", graph), ("run", run)):
-        (tmp_path / name).write_bytes(made.SerializeToString())
-    line = [
-        "graph",
-        f"--graph_path={tmp_path / 'graph'}",
-        f"--run_meta_path={tmp_path / 'run'}",
-        f"--output=timeline:outfile={tmp_path / 'timeline'}",
-    ]
+    graph = wire.node(b"a", b"Neg") + wire.node(b"b", b"Neg", inputs=[b"a"] * 30)
+    ran = wire.run(
+        wire.device(b"/job:a/replica:0/task:0/device:CPU:0", wire.stat(b"a", 9, 1)),
+        wire.device(
+            b"/job:a/replica:0/task:1/device:CPU:0",
+            *(wire.stat(b"b", 9 + at, 1) for at in range(20)),
+        ),
+    )
+    timeline = f"--output=timeline:outfile={tmp_path / 'timeline'}"
+    line = ["graph", *given(tmp_path, graph=graph, run_meta=ran), timeline]
     assert cli.run([*line, "--limit_arrows=600"]) == 0
     capsys.readouterr()
     told = refused([*line, "--limit_arrows=599"], 2, capsys).splitlines()[-1]
@@ -329,9 +303,8 @@ def test_arrows_of_a_timeline(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 def test_a_report_that_is_too_long(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "report"
     path.write_text("the old one")
-    (tmp_path / "graph").write_bytes(GRAPH)
-    files = [f"--graph_path={tmp_path / 'graph'}", f"--output=file:outfile={path}"]
-    line = ["scope", *files, "--era=original"]
+    output = f"--output=file:outfile={path}"
+    line = ["scope", *given(tmp_path, graph=GRAPH), output, "--era=original"]
     told = refused([*line, "--limit_output_bytes=500"], 4, capsys)
     assert told == (
         f"tfprof: {path} is too large: a result may have at most 500 bytes "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -109,51 +109,34 @@ def test_every_option_is_read_in_every_spelling(option: Option) -> None:
         "list": ("a,b", ("a", "b")),
         "regexes": ("a.*,b", ("a.*", "b")),
     }.get(option.kind, ("text", "text"))
-    dashed = option.name.replace("_", "-")
-    for line in (
-        [f"--{option.name}={text}"],
-        [f"--{option.name}", text],
-        [f"-{option.name}", text],
-        [f"-{option.name}={text}"],
-        [f"--{dashed}={text}"],
-        [f"--{dashed}", text],
-    ):
-        assert read_words(line, ALL_OPTIONS).options == {option.name: value}
+    for word in (f"--{option.name}", f"-{option.name}", f"--{option.name.replace('_', '-')}"):
+        for line in ([f"{word}={text}"], [word, text]):
+            assert read_words(line, ALL_OPTIONS).options == {option.name: value}
 
 
 # --- what is no row is refused, with the near miss ---------------------------------------------
 
 
-def test_an_unknown_option_is_refused_with_the_near_miss() -> None:
-    with pytest.raises(UsageError, match=r"no option 'max_dept'; did you mean 'max_depth'\?"):
-        Query.of({"max_dept": 3})
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"max_dept": 3}, r"no option 'max_dept'; did you mean 'max_depth'\?"),
+        ({"select": ["bytes", "param"]}, r"select has no 'param'; did you mean 'params'\?"),
+        ({"order_by": "micro"}, r"order_by has no 'micro'; did you mean 'micros'\?"),
+        ({"output": "stdut"}, r"output type 'stdut'; did you mean 'stdout'\?"),
+        ({"order_by": "zzz"}, r"order_by has no 'zzz' \(there are: name, "),
+    ],
+)
+def test_what_is_no_row_is_refused(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        Query.of(options)
+
+
+def test_an_unknown_word_and_view_are_refused() -> None:
     with pytest.raises(UsageError, match=r"no option --max_dept; did you mean '--max_depth'\?"):
         read_words(["--max_dept=3"], ALL_OPTIONS)
-
-
-def test_an_unknown_field_is_refused_with_the_near_miss() -> None:
-    with pytest.raises(UsageError, match=r"select has no 'param'; did you mean 'params'\?"):
-        Query.of({"select": ["bytes", "param"]})
-
-
-def test_an_unknown_order_is_refused_with_the_near_miss() -> None:
-    with pytest.raises(UsageError, match=r"order_by has no 'micro'; did you mean 'micros'\?"):
-        Query.of({"order_by": "micro"})
-
-
-def test_an_unknown_view_is_refused_with_the_near_miss() -> None:
     with pytest.raises(UsageError, match=r"no view 'scoep'; did you mean 'scope'\?"):
         view_named("scoep")
-
-
-def test_an_unknown_output_is_refused_with_the_near_miss() -> None:
-    with pytest.raises(UsageError, match=r"output type 'stdut'; did you mean 'stdout'\?"):
-        Query.of({"output": "stdut"})
-
-
-def test_where_nothing_is_near_what_there_is_is_told() -> None:
-    with pytest.raises(UsageError, match=r"order_by has no 'zzz' \(there are: name, "):
-        Query.of({"order_by": "zzz"})
 
 
 def test_the_command_refuses_an_unknown_view_with_exit_code_2(
