@@ -25,8 +25,7 @@ FIXED: Final[dict[str, Case]] = {
         view="scope", graph='node { name: "a" }', options={"start_name_regexes": []}
     ),
     "the first node is an input": Case.from_text(
-        view="graph",
-        graph='node { name: "a" } node { name: "b" input: "^a" }',
+        view="graph", graph='node { name: "a" } node { name: "b" input: "^a" }'
     ),
     "a function whose name has as many bytes as are shown": Case.from_text(
         view="code",

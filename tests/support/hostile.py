@@ -67,40 +67,17 @@ COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "html": ("html",),
 }
 # For rows that make long reports: one command of each kind.
-FEW: Final = (
-    "scope",
-    "graph",
-    "op by rules",
-    "graph timeline",
-    "advise",
-    "save",
-    "convert",
-    "info",
-)
+FEW: Final = ("scope", "graph", "op by rules", "graph timeline", "advise", "save", "convert",
+              "info")  # fmt: skip
 # For rows that are refused: reading is the same whoever asks.
 READING: Final = (
-    *(
-        "scope",
-        "code timeline",
-        "advise",
-        "summary",
-        "explain",
-        "save",
-        "convert",
-        "info",
-        "shell",
-        "html",
-    ),
+    *("scope", "code timeline", "advise", "summary", "explain", "save", "convert", "info"),
+    *("shell", "html"),
 )
 # What a command says that cannot be, whatever is in the files; its exit code is 2.
-OF_COURSE: Final = (
-    "No code trace information",
-    "a timeline needs a run",
-    "there is nothing to write",
-    "there is nothing to show",
-    "there is nothing to explain",
-    "op view doesn't support timeline",
-)
+OF_COURSE: Final = ("No code trace information", "a timeline needs a run",
+                    "there is nothing to write", "there is nothing to show",
+                    "there is nothing to explain", "op view doesn't support timeline")  # fmt: skip
 
 # What summary says of files without a graph; its exit code is 3.
 NO_MODEL: Final = "holds no model to summarize"

@@ -116,11 +116,8 @@ def _refused() -> Iterator[Row]:
         "weight_names": np.zeros((3, 3), np.float32),
         "name": np.zeros((2, 2)),
     }.items():
-        yield _row(
-            f"{name} of numbers",
-            partial(hdf5, change=partial(_attribute, name, value)),
-            shows=b"/d",
-        )
+        yield _row(f"{name} of numbers", partial(hdf5, change=partial(_attribute, name, value)),
+                   shows=b"/d")  # fmt: skip
     impossible = {"d": {"d/kernel:0": (2**40, 2**40)}}
     yield _row(
         "a shape of 2 to the 80th", partial(hdf5, None, impossible), refused="an impossible shape"

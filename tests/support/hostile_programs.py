@@ -52,10 +52,8 @@ def _deep() -> Iterator[Row]:
     """Computations that call others, or themselves."""
 
     def calling(at: int, *called: int) -> bytes:
-        calls = [
-            instruction(f"c{at}_{place}", "call", 100 * at + place, [100 * at], calls=[each])
-            for place, each in enumerate(called, 1)
-        ]
+        calls = [instruction(f"c{at}_{place}", "call", 100 * at + place, [100 * at], calls=[each])
+                 for place, each in enumerate(called, 1)]  # fmt: skip
         return computation(f"b{at}", at, 100 * at, parameter("p", 100 * at), *calls)
 
     loop = [calling(at, at % 3 + 2) for at in range(2, 5)]
@@ -125,10 +123,8 @@ def _large() -> Iterator[Row]:
     def applied() -> bytes:
         first = 10**7
         body = [instruction(f"m{at}", "multiply", first + at, dims=()) for at in range(999)]
-        reduces = (
-            instruction(f"r{at}", "reduce", at, [1, 1], calls=[2], dims=(2,))
-            for at in range(2, 20_000)
-        )
+        reduces = (instruction(f"r{at}", "reduce", at, [1, 1], calls=[2], dims=(2,))
+                   for at in range(2, 20_000))  # fmt: skip
         return _main(*reduces, others=(computation("b", 2, first + 998, *body),))
 
     yield _row("20,000 reductions that apply 999 operations", applied,

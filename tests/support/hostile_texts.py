@@ -34,11 +34,8 @@ def _nesting() -> Iterator[Row]:
             "lists of functions": b"attr { key: '_output_shapes' " + listed + b"}",
         }.items():
             # Attributes are read, and protobuf itself takes no message that is nested so deeply.
-            yield _graph(
-                f"{depth:,} {name} deep",
-                GRAPH_TEXT + _NODE % inside,
-                refused="graph: messages are nested too deeply",
-            )
+            yield _graph(f"{depth:,} {name} deep", GRAPH_TEXT + _NODE % inside,
+                         refused="graph: messages are nested too deeply")  # fmt: skip
         yield _graph(
             f"{depth:,} unknown messages deep", GRAPH_TEXT + _NODE % anything, shows=b"  n ("
         )
@@ -65,32 +62,20 @@ def _spelling() -> Iterator[Row]:
         "2^63-1": b"0x7fffffffffffffff",
     }.items():
         yield _graph(name, GRAPH_TEXT + _NODE % (shape % dim), shows=b"  n (")
-    yield _graph(
-        "no UTF-8",
-        GRAPH_TEXT + b'node { name: "\xff\xfe" }',
-        refused="graph:5:15: expected text in UTF-8",
-    )
+    yield _graph("no UTF-8", GRAPH_TEXT + b'node { name: "\xff\xfe" }',
+                 refused="graph:5:15: expected text in UTF-8")  # fmt: skip
     yield _graph(
         "escapes that are no UTF-8", GRAPH_TEXT + b'node { name: "\\377" }', refused="graph:5:"
     )
-    yield _graph(
-        "a string without end",
-        GRAPH_TEXT + b'node { name: "' + b"x" * 1_000_000,
-        refused="graph:5:",
-    )
+    yield _graph("a string without end", GRAPH_TEXT + b'node { name: "' + b"x" * 1_000_000,
+                 refused="graph:5:")  # fmt: skip
     yield _graph(
         "50,000 strings", GRAPH_TEXT + b"node { name: " + b'"" ' * 50_000, refused="graph:"
     )
-    yield _graph(
-        "a million escapes",
-        GRAPH_TEXT + b'node { name: "' + b"\\n" * 300_000 + b'" }',
-        shows=b"  w",
-    )
-    yield _graph(
-        "a million backslashes",
-        GRAPH_TEXT + b'node { name: "' + b"\\" * 300_001 + b'" }',
-        refused="graph:5:",
-    )
+    yield _graph("a million escapes", GRAPH_TEXT + b'node { name: "' + b"\\n" * 300_000 + b'" }',
+                 shows=b"  w")  # fmt: skip
+    yield _graph("a million backslashes", GRAPH_TEXT + b'node { name: "' + b"\\" * 300_001 + b'" }',
+                 refused="graph:5:")  # fmt: skip
     yield _graph("comments", b"# c\n" * 100_000 + GRAPH_TEXT + b"#" * 1_000_000, shows=b"  w (")
     yield _graph("blanks", b" \n\t" * 100_000 + GRAPH_TEXT + b" " * 1_000_000, shows=b"  w (")
     yield _graph("blanks and then nothing of the kind", b" " * 1_000_000 + b"!", refused="graph")
@@ -101,41 +86,25 @@ def _spelling() -> Iterator[Row]:
         GRAPH_TEXT + _NODE % b'attr { key: "T" value { type: DT_999 } }',
         shows=b"  n (",
     )
-    yield _graph(
-        "unknown fields",
-        GRAPH_TEXT + _NODE % b'later: 7 more { x: "y" }' + b"future { }",
-        shows=b"  n (",
-    )
+    yield _graph("unknown fields", GRAPH_TEXT + _NODE % b'later: 7 more { x: "y" }' + b"future { }",
+                 shows=b"  n (")  # fmt: skip
     yield _graph("extensions", GRAPH_TEXT + b"[a.b.c] { }", refused="graph:5:")
-    yield _graph(
-        "a name twice in a node",
-        GRAPH_TEXT + _NODE % b'name: "m"',
-        refused='expected only one "name"',
-    )
+    yield _graph("a name twice in a node", GRAPH_TEXT + _NODE % b'name: "m"',
+                 refused='expected only one "name"')  # fmt: skip
     yield _graph("NUL", GRAPH_TEXT + b"\0", refused="graph:5:1")
     yield _graph("binary behind it", GRAPH_TEXT + GRAPH, refused="expected text in UTF-8")
-    yield _graph(
-        "strings in many pieces",
-        GRAPH_TEXT + b"node { name: " + b"'a' " * 30_000 + b"}",
-        shows=b"  w (",
-    )
-    yield _graph(
-        "a list of many",
-        GRAPH_TEXT + _NODE % (b"input: [" + b"'w', " * 30_000 + b"'w']"),
-        shows=b"  n (",
-    )
+    yield _graph("strings in many pieces", GRAPH_TEXT + b"node { name: " + b"'a' " * 30_000 + b"}",
+                 shows=b"  w (")  # fmt: skip
+    yield _graph("a list of many", GRAPH_TEXT + _NODE % (b"input: [" + b"'w', " * 30_000 + b"'w']"),
+                 shows=b"  n (")  # fmt: skip
 
 
 def _others() -> Iterator[Row]:
     """Runs and logs, which the same reader reads."""
     for kind, text in {"run": RUN_TEXT, "log": LOG_TEXT}.items():
         deep = text + b"later { x {" + b"x {" * 100_000 + b"}" * 100_000 + b"} }"
-        yield Row(
-            f"text: {kind}, 100,000 deep",
-            {"graph": GRAPH, kind: deep},
-            shows=b"  w (",
-            commands=("scope", "info"),
-        )
+        yield Row(f"text: {kind}, 100,000 deep", {"graph": GRAPH, kind: deep}, shows=b"  w (",
+                  commands=("scope", "info"))  # fmt: skip
         for name, more in {
             "a brace that is not closed": b"later {",
             "a number that is none": b"later: 1x",

@@ -74,14 +74,8 @@ RECURRENT: Final = {
         40 * 6 + 30 * 6 + 2 * gru_weights(6, 8) + dense(16, 30),
     ),
     # If time is open, Keras 3 runs TimeDistributed for as many steps as the batch has rows.
-    "simple_rnn": (
-        FRAMES * 9 * (6 + 9) + B * B * 9 * 4,
-        9 * (6 + 9 + 1) + dense(9, 4),
-    ),
-    "stacked_cells": (
-        FRAMES * (lstm(7, 5) + gru(5, 6)),
-        lstm_weights(7, 5) + gru_weights(5, 6),
-    ),
+    "simple_rnn": (FRAMES * 9 * (6 + 9) + B * B * 9 * 4, 9 * (6 + 9 + 1) + dense(9, 4)),
+    "stacked_cells": (FRAMES * (lstm(7, 5) + gru(5, 6)), lstm_weights(7, 5) + gru_weights(5, 6)),
     "backwards_gru": (FRAMES * gru(7, 5), gru_weights(7, 5, biases=1)),
     "repeated_vector": (
         B * (10 * 4 + 6 * (gru(4, 8) + 8 * 3)),
@@ -140,10 +134,7 @@ IMAGES: Final = {
         PIXELS * 27 * 6 + B * 9 * (-(-H // 3) - 2) * (-(-W // 3) - 2) * 9 * 6 * 4,
         28 * 6 + (9 * 6 + 1) * 4,
     ),
-    "convolutional_autoencoder": (
-        PIXELS * (27 * 6 + 9 * 6 * 3),
-        28 * 6 + (9 * 6 + 1) * 3,
-    ),
+    "convolutional_autoencoder": (PIXELS * (27 * 6 + 9 * 6 * 3), 28 * 6 + (9 * 6 + 1) * 3),
 }
 
 SERIES: Final = {

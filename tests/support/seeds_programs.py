@@ -127,9 +127,7 @@ answer = param_stats
         ),
         _told(
             profiled(
-                "code",
-                "PARAMETERS",
-                show_name_regexes=[".*my_code1.py.*", ".*resnet_model.py.*"],
+                "code", "PARAMETERS", show_name_regexes=[".*my_code1.py.*", ".*resnet_model.py.*"]
             )
         ),
     ),

@@ -83,10 +83,7 @@ class Event(NamedTuple):
 
 
 def plane(
-    name: str,
-    lines: Mapping[str, Sequence[Event]],
-    metadata: Sequence[Event] = (),
-    **stats: Stat,
+    name: str, lines: Mapping[str, Sequence[Event]], metadata: Sequence[Event] = (), **stats: Stat
 ) -> bytes:
     """A plane of an XSpace with these lines of events, and *metadata* without events."""
     kinds: dict[tuple[str, str, tuple[tuple[str, Stat], ...]], int] = {}

@@ -62,10 +62,7 @@ def mlps() -> Files:
         files[f"{model.__name__}/graph.pb"] = _graph(graph)
         files[f"{model.__name__}/tfprof_log"] = _op_log(tf, graph)
     random = np.random.default_rng(SEED)
-    feed = {
-        "x:0": random.random((BATCH, FEATURES)),
-        "labels:0": random.integers(0, CLASSES, BATCH),
-    }
+    feed = {"x:0": random.random((BATCH, FEATURES)), "labels:0": random.integers(0, CLASSES, BATCH)}
     options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
     for step in range(-WARM_UP_STEPS, TRACED_STEPS):
         for name, (session, train) in sessions.items():
