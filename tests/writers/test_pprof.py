@@ -27,7 +27,7 @@ from tfprof.query.query import Query
 from tfprof.tables.limits import raised_limits
 from tfprof.writers.pprof import hint, pprof
 from tfprof.writers.pprof_tables import KINDS, frames
-from tools import go_pprof
+from tools import debian, go_pprof
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -363,6 +363,6 @@ def test_go_tells_and_filters_by_labels(tmp_path: Path) -> None:
 
 def test_a_machine_without_pprof_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(go_pprof, "_found", lambda: None)
-    monkeypatch.setattr(go_pprof, "_apt", lambda *words: f"apt-get {words[0]}: no network\n")
+    monkeypatch.setattr(debian, "_apt", lambda *words: f"apt-get {words[0]}: no network\n")
     with pytest.raises(RuntimeError, match=r"(?s)these tests need Go's pprof.*no network"):
-        go_pprof._install()
+        go_pprof.command.__wrapped__()

@@ -18,18 +18,19 @@ The folder `golden` is not made here: it holds commands and what the original pr
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
+from profile_files import DATA, made_folder
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
-CHECKPOINTS = Path(__file__).resolve().parents[1] / "checkpoints"
+CHECKPOINTS = DATA / "checkpoints"
 QUANTIZED = {
     tf.qint8: tf.int8,
     tf.quint8: tf.uint8,
@@ -43,10 +44,7 @@ RESOURCE, VARIANT, LAST = 20, 21, 33
 
 def main() -> None:
     """Write them all."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("out_dir", nargs="?", type=Path, default=CHECKPOINTS, metavar="OUT_DIR")
-    out_dir: Path = parser.parse_args().out_dir
-    out_dir.mkdir(parents=True, exist_ok=True)
+    out_dir = made_folder(__doc__, CHECKPOINTS)
     first, second = tf1.train.SaverDef.V1, tf1.train.SaverDef.V2
     _save(out_dir / "one", _plain_variables, second)
     _save(out_dir / "first", _plain_variables, first)

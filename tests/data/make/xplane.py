@@ -17,17 +17,14 @@ function's GraphDef with shapes. Every case runs in a process of its own. Times 
 
 from __future__ import annotations
 
-import argparse
-import gzip
-import os
-import subprocess
-import sys
 import sysconfig
 import tempfile
 from pathlib import Path
 from typing import Any
 
-OUT_DIR = Path(__file__).resolve().parents[1] / "xplane"
+from profile_files import DATA, make_alone, parser, write
+
+OUT_DIR = DATA / "xplane"
 LOOP_STEPS, LOOP_TRIPS = 3, 5
 
 
@@ -291,16 +288,13 @@ CASES = {
 
 def main() -> None:
     """Make every case, or the one that is named, in this process."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("out_dir", nargs="?", type=Path, default=OUT_DIR, metavar="OUT_DIR")
-    parser.add_argument("--case", choices=CASES)
-    given = parser.parse_args()
+    options = parser(__doc__, OUT_DIR)
+    options.add_argument("--case", choices=CASES)
+    given = options.parse_args()
     if given.case is None:
-        environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
         for case in CASES:
             memory = {"TF_CPU_ALLOCATOR_USE_BFC": "1"} if case == "keras" else {}
-            command = [sys.executable, __file__, str(given.out_dir), "--case", case]
-            subprocess.run(command, check=True, env={**environment, **memory})
+            make_alone(__file__, given.out_dir, case, **memory)
         return
     with tempfile.TemporaryDirectory() as folder:
         made = CASES[given.case](folder)
@@ -309,9 +303,8 @@ def main() -> None:
     # XLA names files of TensorFlow; where that is installed is nobody's business.
     here = sysconfig.get_path("purelib").encode()
     for name, content in made.items():
-        packed = gzip.compress(content.replace(here, b"_" * len(here)), 9, mtime=0)
-        (target / f"{name}.gz").write_bytes(packed)
-        print(f"{given.case}/{name}.gz: {len(content):,} bytes, packed {len(packed):,}")
+        packed = write(target / f"{name}.gz", content.replace(here, b"_" * len(here)))
+        print(f"{given.case}/{name}.gz: {len(content):,} bytes, packed {packed:,}")
 
 
 if __name__ == "__main__":

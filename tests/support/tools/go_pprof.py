@@ -6,21 +6,20 @@ package is installed. A machine where that fails cannot run these tests, and is 
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import shutil
 import subprocess
-import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
+
+from tools.debian import found_or_installed
 
 # Debian's package; the tool in it is an ordinary program and needs nothing else of Go.
 _INSTALLED: Final = "go-*/pkg/tool/linux_*/pprof"
 _LIBRARIES: Final = Path("/usr/lib")
 _PACKAGES: Final = ("golang-1.19-go", "golang-go")
-_LOCK: Final = Path(tempfile.gettempdir()) / "tfprof-tests-install-pprof.lock"
 
 
 def run(file: Path, *flags: str) -> str:
@@ -67,13 +66,7 @@ def top(file: Path, *flags: str, unit: str = "") -> Top:
 @cache
 def command() -> list[str]:
     """The words that start pprof, installed if need be; raises RuntimeError."""
-    found = _found()
-    if found is None:
-        # Tests run in several processes; one of them installs, the others wait for it.
-        with _LOCK.open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            found = _found() or _install()
-    return found
+    return found_or_installed(_found, "Go's pprof, or go,", *_PACKAGES)
 
 
 def _found() -> list[str] | None:
@@ -84,33 +77,3 @@ def _found() -> list[str] | None:
     if go := shutil.which("go"):
         return [go, "tool", "pprof"]
     return None
-
-
-def _install() -> list[str]:
-    tried = _apt("update")
-    for package in _PACKAGES:
-        tried += _apt("install", "-y", "--no-install-recommends", package)
-        if found := _found():
-            return found
-    raise RuntimeError(
-        "these tests need Go's pprof, which is neither here nor could be installed: put pprof or "
-        f"go on PATH, or install Debian's package {_PACKAGES[0]}\n{tried}"
-    )
-
-
-def _apt(*words: str) -> str:
-    """Run apt-get; what it said."""
-    as_root = [] if os.geteuid() == 0 else ["sudo", "-n"]
-    line = [*as_root, "apt-get", *words]
-    try:
-        ran = subprocess.run(
-            line,
-            env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    except FileNotFoundError as missing:
-        return f"{' '.join(line)}: {missing}\n"
-    return f"{' '.join(line)}:\n{ran.stdout}{ran.stderr}"
