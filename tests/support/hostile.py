@@ -11,15 +11,11 @@ hostile_*.py, by kind of file.
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from multiprocessing import Pipe
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-import paths
+from child import PipeChild
 from sampling import sampled
 from tfprof.errors import InputError, UsageError
 from tfprof.tables.fields import FIELDS
@@ -151,29 +147,17 @@ class Outcome(NamedTuple):
     memory: int  # how much more than before at most
 
 
-class Worker:
+class Worker(PipeChild):
     """The process that runs commands; each row in a copy of it, so that none changes the next."""
 
     def __init__(self) -> None:
-        self._connection, theirs = Pipe()
-        script = paths.SUPPORT / "hostile_worker.py"
-        self._process = subprocess.Popen(
-            [sys.executable, str(script), str(theirs.fileno())],
-            stdin=subprocess.DEVNULL,
-            pass_fds=[theirs.fileno()],
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
-        )
-        theirs.close()
+        super().__init__("hostile_worker.py", {"OPENBLAS_NUM_THREADS": "1"})
 
     def ask(self, folder: Path, lines: Mapping[str, Sequence[str]]) -> Iterator[Outcome]:
         """What comes of each of these command lines, by name."""
-        self._connection.send((str(folder), {name: list(line) for name, line in lines.items()}))
-        while (outcome := self._connection.recv()) is not None:
+        self.connection.send((str(folder), {name: list(line) for name, line in lines.items()}))
+        while (outcome := self.connection.recv()) is not None:
             yield Outcome(*outcome)
-
-    def close(self) -> None:
-        self._connection.close()
-        self._process.wait()
 
 
 def lines_of(row: Row, folder: Path, beside: int = len(COMMANDS)) -> dict[str, list[str]]:
