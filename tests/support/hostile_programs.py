@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from hlo_made import computation, instruction, module, number, parameter, proto
 from hostile import Row
 from hostile_functions import FEW
-from tfprof.wire.scalar import encode_bytes
+from hostile_parts import part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -92,10 +92,10 @@ def _names() -> Iterator[Row]:
 
     yield _row("a long scope of many", shared, commands=("scope", "info"))
     # Frames that are their own callers; each instruction has one.
-    frames = b"".join(encode_bytes(4, number(1, 1) + number(2, at % 3 + 1)) for at in range(3))
-    place = encode_bytes(3, number(1, 1) + number(2, 9) + number(3, 2**40))
-    index = encode_bytes(17, encode_bytes(1, b"train.py") + place + frames)
-    stack = encode_bytes(7, number(15, 2))
+    frames = b"".join(part(4, number(1, 1) + number(2, at % 3 + 1)) for at in range(3))
+    place = part(3, number(1, 1) + number(2, 9) + number(3, 2**40))
+    index = part(17, part(1, b"train.py") + place + frames)
+    stack = part(7, number(15, 2))
     body = computation("main", 1, 9, parameter("x", 1), instruction("y", "add", 9, [1, 1], stack))
     yield _row("frames that call each other", proto(module("jit_f", 1, body, more=index)),
                commands=FEW)  # fmt: skip
@@ -109,12 +109,10 @@ def _large() -> Iterator[Row]:
     negative = [-1, -(2**63), 3]
     yield _row("negative dimensions", _main(instruction("y", "add", 9, [1], dims=negative)),
                commands=FEW)  # fmt: skip
-    window = encode_bytes(15, encode_bytes(1, number(1, 2**62) + number(6, -4)) * 50)
-    convolution = instruction(
-        "y", "convolution", 9, [1, 1], window, encode_bytes(16, number(4, 99))
-    )
+    window = part(15, part(1, number(1, 2**62) + number(6, -4)) * 50)
+    convolution = instruction("y", "convolution", 9, [1, 1], window, part(16, number(4, 99)))
     yield _row("a window of any size", _main(convolution), commands=FEW)
-    trips = encode_bytes(43, b'{"known_trip_count":{"n":"999999999999999999"}}')
+    trips = part(43, b'{"known_trip_count":{"n":"999999999999999999"}}')
     inner = computation("b", 2, 20, parameter("p", 20), instruction("z", "add", 21, [20, 20]))
     often = instruction("y", "while", 9, [1], trips, calls=[2, 2])
     yield _row("a loop that never ends", _main(often, others=(inner,)), shows=b"y/body/z (",
@@ -143,8 +141,8 @@ def _conditions() -> Iterator[Row]:
               for at in carried),
             instruction("t", "tuple", 10**6 + 1, [10**6 + at for at in carried]),
         ]  # fmt: skip
-        five = encode_bytes(8, encode_bytes(1, number(2, 4)) + encode_bytes(4, b"\5"))
-        below = encode_bytes(63, b"LT")
+        five = part(8, part(1, number(2, 4)) + part(4, b"\5"))
+        below = part(63, b"LT")
         asked = [parameter("p", 2 * 10**6)]
         for at in range(comparisons):
             element, constant, result = (field * 10**6 + at for field in (3, 4, 5))

@@ -14,20 +14,16 @@ Other numbers make other steps, where a model has something to vary. Settings of
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from unittest import mock
 
-import paths
-
-os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-
 import numpy as np
 import tensorflow.compat.v1 as tf
+
+import paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
