@@ -54,16 +54,17 @@ def joined_with_graph(case: str) -> Profile:
 
 def micros(profile: Profile, step: int | None = None) -> dict[str, int]:
     """The time of every node that took any."""
-    values = profile.values("micros", step).tolist()
-    names = profile.nodes.name.texts()
-    return {name: value for name, value in zip(names, values, strict=True) if value}
+    return _of_nodes(profile, "micros", step)
 
 
 def counts(profile: Profile, step: int) -> dict[str, int]:
     """How often every node ran that did."""
-    values = profile.values("occurrence", step).tolist()
-    names = profile.nodes.name.texts()
-    return {name: value for name, value in zip(names, values, strict=True) if value}
+    return _of_nodes(profile, "occurrence", step)
+
+
+def _of_nodes(profile: Profile, metric: str, step: int | None) -> dict[str, int]:
+    values = zip(profile.nodes.name.texts(), profile.values(metric, step).tolist(), strict=True)
+    return {name: value for name, value in values if value}
 
 
 # --- by hand ----------------------------------------------------------------------------------
