@@ -29,18 +29,13 @@ if TYPE_CHECKING:
 OUTFILE: Final = "OUTFILE"
 """Write this as the path in an output option; it is what answers call the path as well."""
 
+_METRICS: Final = (
+    *("bytes", "peak_bytes", "residual_bytes", "output_bytes", "micros", "accelerator_micros"),
+    *("cpu_micros", "params", "float_ops", "occurrence"),
+)
 UNRESTRICTED: Final[Mapping[str, Any]] = {
     "max_depth": 10_000,
-    "min_bytes": 0,
-    "min_peak_bytes": 0,
-    "min_residual_bytes": 0,
-    "min_output_bytes": 0,
-    "min_micros": 0,
-    "min_accelerator_micros": 0,
-    "min_cpu_micros": 0,
-    "min_params": 0,
-    "min_float_ops": 0,
-    "min_occurrence": 0,
+    **{f"min_{metric}": 0 for metric in _METRICS},
     "step": -1,
     "order_by": "name",
     "account_type_regexes": [".*"],

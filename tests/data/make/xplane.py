@@ -64,11 +64,18 @@ def _traced(folder: str, level: int, run: Any) -> bytes:
     return _made(folder)
 
 
-def _graph_of(trace: bytes, *functions: Any) -> bytes:
-    """The graph of what ran: a function may be traced more than once, and call others."""
+def _with_graph(trace: bytes, *functions: Any) -> dict[str, bytes]:
+    """With the graph of what ran: a function may be traced more than once, and call others."""
     every = [one for function in functions for one in function._list_all_concrete_functions()]
     concrete = next(one for one in every if one.name in trace)
-    return bytes(concrete.graph.as_graph_def(add_shapes=True).SerializeToString())
+    graph = concrete.graph.as_graph_def(add_shapes=True).SerializeToString()
+    return {"trace.xplane.pb": trace, "graph.pb": graph}
+
+
+def _traced_call(folder: str, outer: Any, x: Any) -> dict[str, bytes]:
+    """A call behind the one that compiles."""
+    outer(x)
+    return _with_graph(_traced(folder, 3, lambda: outer(x)), outer)
 
 
 def _loop_function() -> tuple[Any, Any]:
@@ -121,8 +128,7 @@ def loop(folder: str, level: int = 3) -> dict[str, bytes]:
                 outer(x)
         tf.add(x, x)  # in no step
 
-    trace = _traced(folder, level, run)
-    return {"trace.xplane.pb": trace, "graph.pb": _graph_of(trace, outer)}
+    return _with_graph(_traced(folder, level, run), outer)
 
 
 def level2(folder: str) -> dict[str, bytes]:
@@ -148,9 +154,7 @@ def kept(folder: str) -> dict[str, bytes]:
         return inner(y) + 1
 
     x = tf.ones([128, 128])
-    outer(x)
-    trace = _traced(folder, 3, lambda: outer(x))
-    return {"trace.xplane.pb": trace, "graph.pb": _graph_of(trace, outer)}
+    return _traced_call(folder, outer, x)
 
 
 def eager(folder: str) -> dict[str, bytes]:
@@ -188,8 +192,7 @@ def compiled(folder: str) -> dict[str, bytes]:
             with tf.profiler.experimental.Trace("train", step_num=step, _r=1):
                 outer(x)
 
-    trace = _traced(folder, 3, run)
-    return {"trace.xplane.pb": trace, "graph.pb": _graph_of(trace, outer)}
+    return _with_graph(_traced(folder, 3, run), outer)
 
 
 def compiled_inside(folder: str) -> dict[str, bytes]:
@@ -210,9 +213,7 @@ def compiled_inside(folder: str) -> dict[str, bytes]:
         return tf.matmul(y, weights)
 
     x = tf.ones([64, 64])
-    outer(x)
-    trace = _traced(folder, 3, lambda: outer(x))
-    return {"trace.xplane.pb": trace, "graph.pb": _graph_of(trace, outer)}
+    return _traced_call(folder, outer, x)
 
 
 def keras(folder: str, level: int = 3) -> dict[str, bytes]:
@@ -256,8 +257,7 @@ def keras(folder: str, level: int = 3) -> dict[str, bytes]:
 
     fit()
     fit(Board())
-    trace = _made(folder)
-    return {"trace.xplane.pb": trace, "graph.pb": _graph_of(trace, *_functions_in(model))}
+    return _with_graph(_made(folder), *_functions_in(model))
 
 
 def keras_level2(folder: str) -> dict[str, bytes]:
