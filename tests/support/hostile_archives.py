@@ -124,6 +124,14 @@ def model(*layers: Any) -> bytes:
 
 
 _CONFIG: Final = model(layer("Dense", "d", units=4))
+NO_CONFIGS: Final = {
+    "nested a million deep": b"[" * 1_000_000,
+    "no UTF-8": b'{"class_name": "\xff\xfe"}',
+    "a number of 10,000 digits": b'{"config": ' + b"9" * 10_000 + b"}",
+    "a list": b"[]",
+    "a layer that is a number": model(7),
+    "a layer without a class": model({"config": {}}),
+}
 _NO_MODEL: Final = "its config.json is not that of a Keras model"
 
 
@@ -182,14 +190,9 @@ def _archives() -> Iterator[Row]:
     for at in (0, 4, 30, len(sound) // 2, len(sound) - 30, len(sound) - 1):
         yield _keras(f"cut off at {at}", sound[:at], refused="graph.keras", commands=("scope",))
     for name, config in {
-        "nested a million deep": b"[" * 1_000_000,
+        **NO_CONFIGS,
         "objects nested 100,000 deep": b'{"config":' * 100_000 + b"1" + b"}" * 100_000,
-        "no UTF-8": b'{"class_name": "\xff\xfe"}',
-        "a number of 10,000 digits": b'{"config": ' + b"9" * 10_000 + b"}",
         "nothing": b"",
-        "a list": b"[]",
-        "a layer that is a number": model(7),
-        "a layer without a class": model({"config": {}}),
     }.items():
         yield _configured(name, config, refused=_NO_MODEL, commands=("scope",))
     deep = b'{"class_name":"Sequential","config":{"name":"n","layers":[' * 3_000
