@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 # Before any test imports TensorFlow: what it logs would stand among what is compared.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 # The cache is for its own tests alone; children inherit this.
 os.environ["TFPROF_CACHE"] = "off"
 # So are pagers, colours and sizes of terminals, whatever whoever runs the tests likes.

@@ -10,9 +10,10 @@ from google.protobuf import text_format
 import draw
 import ours
 from case import VIEWS, Case, GraphDef
+from converted import source
 from random_cases import agree, batches, make_case
 from same_saved import ProfileProto, differences, lost_on_the_way, shown
-from saved_profiles import reread, save, source
+from saved_profiles import reread, save
 from tfprof.checkers import advise
 from tfprof.errors import InputError, UsageError
 from tfprof.query.answer import answer

@@ -9,9 +9,10 @@ import pytest
 
 import ours
 from case import VIEWS
+from converted import source
 from random_cases import make_case
 from sampling import amount
-from saved_profiles import reread, save, source
+from saved_profiles import reread, save
 from tfprof.errors import InputError, TfprofError
 from tfprof.query.answer import answer
 from tfprof.query.query import Query

@@ -32,14 +32,9 @@ def events(folder: Path) -> list[tuple[str, dict[str, Any]]]:
     host = plane(trace(folder), "/host:CPU")
     name = {number: one.name for number, one in host.event_metadata.items()}
     told = {number: one.name for number, one in host.stat_metadata.items()}
-    return [
-        (
-            name[event.metadata_id],
-            {told[stat.metadata_id]: stat.int64_value for stat in event.stats},
-        )
-        for line in host.lines
-        for event in line.events
-    ]
+    every = [event for line in host.lines for event in line.events]
+    numbers = [{told[stat.metadata_id]: stat.int64_value for stat in one.stats} for one in every]
+    return [(name[one.metadata_id], of) for one, of in zip(every, numbers, strict=True)]
 
 
 def steps(folder: Path) -> list[int]:

@@ -65,9 +65,7 @@ def comparable(tensor: Tensor) -> tuple[int, tuple[int, ...], Any]:
 def original(*prefixes: Path) -> list[dict[str, dict[str, Any]]]:
     """What TensorFlow reads from each of the checkpoints; checkpoint_worker.py says how."""
     answer = subprocess.run(
-        [sys.executable, str(WORKER), *map(str, prefixes)],
-        stdout=subprocess.PIPE,
-        check=True,
+        [sys.executable, str(WORKER), *map(str, prefixes)], stdout=subprocess.PIPE, check=True
     )
     return [json.loads(line) for line in answer.stdout.splitlines()]
 

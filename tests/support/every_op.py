@@ -14,11 +14,7 @@ if TYPE_CHECKING:
 WORKER: Final = paths.SUPPORT / "every_op_worker.py"
 # The shape functions of the first two read beyond the inputs they are given, and may crash; the
 # third wants a handle of integers.
-NOT_BUILT: Final = {
-    "_FusedQuantizedConv2D",
-    "_FusedQuantizedDepthwiseConv2D",
-    "ResourceCountUpTo",
-}
+NOT_BUILT: Final = {"_FusedQuantizedConv2D", "_FusedQuantizedDepthwiseConv2D", "ResourceCountUpTo"}
 
 
 class Wheel(NamedTuple):

@@ -14,6 +14,7 @@ from case import Case
 
 LOCAL: Final = "/job:localhost/replica:0/task:0/device"
 
+# fmt: off
 FIXED: Final[dict[str, Case]] = {
     "a list whose root is trimmed": Case.from_text(
         view="op", graph="node { }", options={"trim_name_regexes": ["_.*"]}
@@ -25,8 +26,7 @@ FIXED: Final[dict[str, Case]] = {
         view="scope", graph='node { name: "a" }', options={"start_name_regexes": []}
     ),
     "the first node is an input": Case.from_text(
-        view="graph",
-        graph='node { name: "a" } node { name: "b" input: "^a" }',
+        view="graph", graph='node { name: "a" } node { name: "b" input: "^a" }'
     ),
     "a function whose name has as many bytes as are shown": Case.from_text(
         view="code",
@@ -39,26 +39,16 @@ FIXED: Final[dict[str, Case]] = {
     ),
     "a stream that is not the collected one": Case.from_text(
         view="scope",
-        steps=[
-            (
-                0,
-                """step_stats { dev_stats {
+        steps=[(0, """step_stats { dev_stats {
                     device: "/stream:7" node_stats { all_start_micros: 1973 }
-                } }""",
-            )
-        ],
+                } }""")],
         options={"select": ["micros"]},
     ),
     "memory first seen as late as points may be close": Case.from_text(
         view="graph",
-        steps=[
-            (
-                0,
-                f"""step_stats {{ dev_stats {{
+        steps=[(0, f"""step_stats {{ dev_stats {{
                     device: "{LOCAL}:GPU:0" node_stats {{ all_start_micros: 100 }}
-                }} }}""",
-            )
-        ],
+                }} }}""")],
     ),
     "an input on another device that is not accounted": Case.from_text(
         view="graph",
@@ -66,10 +56,7 @@ FIXED: Final[dict[str, Case]] = {
             node { name: "a" op: "Add" }
             node { name: "b" op: "Add" input: "c" }
         """,
-        steps=[
-            (
-                0,
-                f"""step_stats {{
+        steps=[(0, f"""step_stats {{
                     dev_stats {{
                         device: "{LOCAL}:GPU:1"
                         node_stats {{ node_name: "b" all_start_micros: 123 }}
@@ -79,9 +66,7 @@ FIXED: Final[dict[str, Case]] = {
                         node_stats {{ node_name: "c" all_start_micros: 119 }}
                         node_stats {{ node_name: "a" all_start_micros: 119 }}
                     }}
-                }}""",
-            )
-        ],
+                }}""")],
         options={"account_type_regexes": ["Add"]},
     ),
     "times of one input shape that exceed 64 bits": Case.from_text(
@@ -91,17 +76,12 @@ FIXED: Final[dict[str, Case]] = {
             node { name: "gradients/b1_grad/w" op: "Conv2DBackpropFilter" input: "b1/1:0" }
         """,
         steps=[
-            (
-                0,
-                """
+            (0, """
                 step_stats { dev_stats { device: "/job:gpu_worker/task:1/cpu:10" node_stats {
                     node_name: "gradients/b1_grad/w" all_start_micros: 3787 op_end_rel_micros: -4148
                 } } }
-            """,
-            ),
-            (
-                1,
-                """
+            """),
+            (1, """
                 step_stats {
                     dev_stats { device: "/job:localhost/replica:0/task:0/gpu:1" node_stats {
                         node_name: "a b/_k" all_start_micros: 1500000000000717
@@ -110,17 +90,13 @@ FIXED: Final[dict[str, Case]] = {
                     dev_stats { node_stats { node_name: "a b/a b/_k/_k/BatchNorm/b1" } }
                     dev_stats { node_stats { node_name: "gradients/b1_grad/w" } }
                 }
-            """,
-            ),
-            (
-                0,
-                """
+            """),
+            (0, """
                 step_stats { dev_stats { device: "/job:localhost/replica:0/task:0/device:GPU:0"
                     node_stats { node_name: "a b/a b/_k/_k/BatchNorm/b1" all_start_micros: 4245
                         op_end_rel_micros: -1405 }
                 } }
-            """,
-            ),
+            """),
         ],
         options={"select": ["input_shapes"]},
     ),
@@ -154,3 +130,4 @@ FIXED: Final[dict[str, Case]] = {
         options={"select": ["params"]},
     ),
 }
+# fmt: on

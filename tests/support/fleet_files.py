@@ -217,17 +217,10 @@ def _nodes(layers: int, servers: int, skew: int | None) -> list[_Node]:
         ]  # fmt: skip
         gradient = f"{grad}/MatMul_grad/MatMul"
         for variable, source in (("weights", "MatMul_grad/MatMul_1"), ("bias", "BiasAdd_grad")):
-            updates.append(
-                _Node(
-                    f"train/update_{scope}/{variable}/ApplyGradientDescent",
-                    "ApplyGradientDescent",
-                    (f"{scope}/{variable}", "train/learning_rate", f"{grad}/{source}"),
-                    SERVER,
-                    server,
-                    60,
-                    shape=(_UNITS, _UNITS) if variable == "weights" else (_UNITS,),
-                )
-            )
+            inputs = (f"{scope}/{variable}", "train/learning_rate", f"{grad}/{source}")
+            shape = (_UNITS, _UNITS) if variable == "weights" else (_UNITS,)
+            name, op = f"train/update_{scope}/{variable}", "ApplyGradientDescent"
+            updates.append(_Node(f"{name}/{op}", op, inputs, SERVER, server, 60, shape=shape))
     return [*nodes, *back, _Node("train/learning_rate", "Const", micros=1, shape=()), *updates]
 
 
@@ -248,12 +241,10 @@ class _Run:
 
     def add(self, node: _Node, micros: int, kernel: int) -> None:
         """A node that runs when the one before has ended; its kernel starts in the middle."""
-        task = (
-            f"/job:ps/replica:0/task:{node.server}"
-            if node.place == SERVER
-            else f"/job:worker/replica:0/task:{self.number}"
-        )
-        device = f"{task}/device:{'GPU' if node.place == GPU else 'CPU'}:0"
+        of_server = node.place == SERVER
+        job, task = ("ps", node.server) if of_server else ("worker", self.number)
+        kind = "GPU" if node.place == GPU else "CPU"
+        device = f"/job:{job}/replica:0/task:{task}/device:{kind}:0"
         stat = self._stat(device, node.name, self.clock, micros)
         stat.timeline_label = f"{node.name} = {node.op}({', '.join(node.inputs)})"
         held = (0, 0, 0)

@@ -60,9 +60,8 @@ class Draw:
         known = [None if self.chance(self._open) else dim for dim in dims]
         if dims and known[0] and self.chance(0.2):
             other = self.random.randint(1, 3)
-            return tf.split(V1.placeholder(kind, [known[0] + other, *known[1:]]), [other, dims[0]])[
-                1
-            ]
+            both = V1.placeholder(kind, [known[0] + other, *known[1:]])
+            return tf.split(both, [other, dims[0]])[1]
         return V1.placeholder(kind, known)
 
     def partner(self, dims: Sequence[int]) -> list[int]:
@@ -141,6 +140,12 @@ def add_n(draw: Draw) -> None:
     RAW.AddN(inputs=[draw.tensor(dims) for _ in range(draw.random.randint(1, 4))])
 
 
+def sliding(draw: Draw, layout: str) -> dict[str, Any]:
+    """How a window moves."""
+    strides = draw.spread(layout, *draw.sizes(2))
+    return {"strides": strides, "padding": draw.padding(), "data_format": layout}
+
+
 def pool(draw: Draw, op: str) -> None:
     layout = draw.layout()
     batch, down, right, depth = draw.sizes(4)
@@ -149,9 +154,7 @@ def pool(draw: Draw, op: str) -> None:
     getattr(RAW, op)(
         **{"value" if op == "AvgPool" else "input": value},
         ksize=draw.spread(layout, high, wide),
-        strides=draw.spread(layout, *draw.sizes(2)),
-        padding=draw.padding(),
-        data_format=layout,
+        **sliding(draw, layout),
     )
 
 
@@ -161,9 +164,7 @@ def avg_pool_grad(draw: Draw) -> None:
         orig_input_shape=draw.sizes(4),
         grad=draw.tensor(draw.sizes(4)),
         ksize=draw.spread(layout, *draw.sizes(2)),
-        strides=draw.spread(layout, *draw.sizes(2)),
-        padding=draw.padding(),
-        data_format=layout,
+        **sliding(draw, layout),
     )
 
 
@@ -174,9 +175,7 @@ def max_pool_grad(draw: Draw) -> None:
         orig_output=draw.tensor(result),
         grad=draw.tensor(result),
         ksize=draw.spread(layout, *draw.sizes(2)),
-        strides=draw.spread(layout, *draw.sizes(2)),
-        padding=draw.padding(),
-        data_format=layout,
+        **sliding(draw, layout),
     )
 
 
@@ -188,9 +187,7 @@ def conv_2d(draw: Draw) -> None:
     RAW.Conv2D(
         input=draw.tensor(image(layout, batch, down + 30, right + 30, depth * groups)),
         filter=draw.tensor([high, wide, depth, more * groups]),
-        strides=draw.spread(layout, *draw.sizes(2)),
-        padding=draw.padding(),
-        data_format=layout,
+        **sliding(draw, layout),
         dilations=stretch,
     )
 
@@ -244,9 +241,7 @@ def conv_backprop(draw: Draw, op: str) -> None:
     getattr(RAW, op)(
         **given,
         out_backprop=draw.tensor(image(layout, batch, down, right, more)),
-        strides=draw.spread(layout, *draw.sizes(2)),
-        padding=draw.padding(),
-        data_format=layout,
+        **sliding(draw, layout),
     )
 
 

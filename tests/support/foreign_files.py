@@ -19,8 +19,7 @@ from typing import Final
 
 import numpy as np
 
-from tfprof.wire.scalar import encode_varint as varint
-from wire_parts import field, joined
+from hostile_parts import number, part
 
 
 def zipped(**members: bytes) -> bytes:
@@ -50,16 +49,12 @@ def arrays(*, several: bool) -> bytes:
     return out.getvalue()
 
 
-def number(tag: int, value: int) -> bytes:
-    return varint(tag << 3) + varint(value)
-
-
 def onnx() -> bytes:
     """ModelProto { ir_version producer_name opset_import { version } graph { node name } }."""
-    node = joined([*field(1, b"x"), *field(2, b"y"), *field(3, b"relu"), *field(4, b"Relu")])
-    graph = joined([*field(1, node), *field(2, b"main_graph")])
-    parts = [number(1, 8), *field(2, b"pytorch"), *field(3, b"2.4.0"), *field(7, graph)]
-    return joined([*parts, *field(8, joined([*field(1, b""), number(2, 17)]))])
+    node = part(1, part(1, b"x"), part(2, b"y"), part(3, b"relu"), part(4, b"Relu"))
+    head = number(1, 8) + part(2, b"pytorch") + part(3, b"2.4.0")
+    graph, opset = part(7, node, part(2, b"main_graph")), part(8, part(1, b""), number(2, 17))
+    return head + graph + opset
 
 
 def safetensors() -> bytes:

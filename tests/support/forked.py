@@ -6,18 +6,15 @@ Forked(folder, "tensorflow")    runs scripts that need TensorFlow, whose import 
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import paths
+from child import QUIET_TENSORFLOW, JsonChild
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-    from types import TracebackType
 
 
 class Ran(NamedTuple):
@@ -29,44 +26,19 @@ class Ran(NamedTuple):
     told: str
 
 
-class Forked:
+class Forked(JsonChild):
     """Runs commands and programs; *folder* is for what they print, *ready* is imported before."""
 
     def __init__(self, folder: Path, ready: str = "tfprof") -> None:
         self._folder = folder
-        self._worker = subprocess.Popen(
-            [sys.executable, paths.SUPPORT / "forked_worker.py", ready],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={
-                **os.environ,
-                "OPENBLAS_NUM_THREADS": "1",
-                "TF_CPP_MIN_LOG_LEVEL": "3",
-                "CUDA_VISIBLE_DEVICES": "-1",
-                # The same kernels on every processor: oneDNN's return other shapes of what is
-                # reserved. Captures, in processes of their own, have what the machine has.
-                "TF_ENABLE_ONEDNN_OPTS": "0",
-            },
-        )
-
-    def __enter__(self) -> Forked:  # noqa: PYI034 - Self is not in Python 3.10
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._worker.communicate()
+        # Captures, in processes of their own, have oneDNN where the machine has it.
+        command = (sys.executable, paths.SUPPORT / "forked_worker.py", ready)
+        super().__init__(command, OPENBLAS_NUM_THREADS="1", **QUIET_TENSORFLOW)
 
     def __call__(
         self, words: Sequence[str] | str, signal: int = 0, after: float = 0, **like: Any
     ) -> Ran:
         """Run a command, or a program where *words* is a text."""
-        assert self._worker.stdin is not None
-        assert self._worker.stdout is not None
         out, told = self._folder / "stdout", self._folder / "stderr"
         asked = {
             "program" if isinstance(words, str) else "words": words,
@@ -76,9 +48,7 @@ class Forked:
             "stderr": str(told),
             **like,
         }
-        self._worker.stdin.write(json.dumps(asked) + "\n")
-        self._worker.stdin.flush()
-        ended = json.loads(self._worker.stdout.readline())
+        ended = self.ask(asked)
         return Ran(ended["code"], ended["seconds"], out.read_bytes(), told.read_text())
 
     def script(self, path: Path, *words: str, stdin: bytes = b"") -> bytes:

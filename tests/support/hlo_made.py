@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tfprof.wire.scalar import encode_bytes, encode_tag, encode_varint
+from hostile_parts import number, part, varint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+__all__ = ["computation", "instruction", "module", "number", "packed", "parameter", "proto"]
+
 F32: Final = 11
 
 
-def number(field: int, value: int) -> bytes:
-    return encode_tag(field, 0) + encode_varint(value & (1 << 64) - 1)
-
-
 def packed(field: int, values: Iterable[int]) -> bytes:
-    return encode_bytes(field, b"".join(encode_varint(value & (1 << 64) - 1) for value in values))
+    return part(field, *(varint(value & (1 << 64) - 1) for value in values))
 
 
 def shape(dims: Sequence[int] = (2, 3), kind: int = F32) -> bytes:
@@ -30,10 +28,10 @@ def instruction(  # noqa: PLR0913 - an instruction has that many parts
 ) -> bytes:  # fmt: skip
     """An instruction with this id; *more* are fields in wire format."""
     parts = [
-        encode_bytes(1, name.encode()),
-        encode_bytes(2, opcode.encode()),
-        encode_bytes(3, shape(dims)),
-        encode_bytes(7, encode_bytes(2, op_name.encode())) if op_name else b"",
+        part(1, name.encode()),
+        part(2, opcode.encode()),
+        part(3, shape(dims)),
+        part(7, part(2, op_name.encode())) if op_name else b"",
         number(35, at),
         packed(36, operands) if operands else b"",
         packed(38, calls) if calls else b"",
@@ -46,17 +44,16 @@ def parameter(name: str, at: int, place: int = 0, op_name: str = "") -> bytes:
 
 
 def computation(name: str, at: int, root: int, *instructions: bytes) -> bytes:
-    body = b"".join(encode_bytes(2, each) for each in instructions)
-    return encode_bytes(1, name.encode()) + body + number(5, at) + number(6, root)
+    body = [part(2, each) for each in instructions]
+    return b"".join([part(1, name.encode()), *body, number(5, at), number(6, root)])
 
 
 def module(name: str, entry: int, *computations: bytes, more: bytes = b"") -> bytes:
     """A bare HloModuleProto."""
-    inside = b"".join(encode_bytes(3, each) for each in computations)
-    head = encode_bytes(1, name.encode()) + encode_bytes(2, b"main")
-    return head + inside + number(6, entry) + more
+    inside = [part(3, each) for each in computations]
+    return b"".join([part(1, name.encode()), part(2, b"main"), *inside, number(6, entry), more])
 
 
 def proto(*parts: bytes) -> bytes:
     """An HloProto around a module."""
-    return encode_bytes(1, b"".join(parts))
+    return part(1, *parts)

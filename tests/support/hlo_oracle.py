@@ -11,34 +11,23 @@ import re
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
-from hlo_wire import fields, varint
+from hlo_wire import every, fields, last, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
 def messages(data: bytes, number: int) -> list[bytes]:
-    return [value for at, value in fields(data) if at == number and isinstance(value, bytes)]
+    return every(fields(data), number)
 
 
 def text(data: bytes, number: int) -> str:
-    return (messages(data, number) or [b""])[-1].decode()
+    return str(last(fields(data), number, b"").decode())
 
 
 def integers(data: bytes, number: int) -> list[int]:
     """A repeated number, packed or not, as signed."""
-    found: list[int] = []
-    for at, value in fields(data):
-        if at != number:
-            continue
-        if isinstance(value, int):
-            found.append(value)
-            continue
-        place = 0
-        while place < len(value):
-            one, place = varint(value, place)
-            found.append(one)
-    return [value - (1 << 64) if value >> 63 else value for value in found]
+    return numbers(fields(data), number)
 
 
 def integer(data: bytes, number: int, default: int = 0) -> int:
@@ -146,35 +135,31 @@ def contractions(
     """
     read = module(data)
 
-    def total(computation: int) -> int:
-        found = 0
-        for number in read.computations[computation]:
-            one = read.instructions[number]
-            if (rule := CONTRACTIONS.get(one.opcode)) and counts(one):
-                found += rule(one, [read.instructions[at].shape for at in one.operands])
-            inner = [total(at) for at in one.calls]
-            if one.opcode == "while":
-                found += sum(inner) * (unknown if one.trips is None else one.trips)
-            elif one.opcode == "conditional":
-                found += max(inner)
-            else:
-                found += sum(inner)
-        return found
+    def cost(one: Instruction) -> int:
+        if (rule := CONTRACTIONS.get(one.opcode)) is None or not counts(one):
+            return 0
+        return rule(one, [read.instructions[at].shape for at in one.operands])
 
-    return total(read.entry)
+    return _in_one_run(read, read.entry, cost, unknown)
 
 
 def elements(data: bytes, opcode: str) -> int:
     """The elements that all instructions with this opcode make in one run, loops unrolled."""
     read = module(data)
+    return _in_one_run(read, read.entry, lambda one: prod(one.shape) * (one.opcode == opcode))
 
-    def total(computation: int) -> int:
-        found = 0
-        for number in read.computations[computation]:
-            one = read.instructions[number]
-            found += prod(one.shape) if one.opcode == opcode else 0
-            inner = sum(total(at) for at in one.calls)
-            found += inner * (one.trips or 1 if one.opcode == "while" else 1)
-        return found
 
-    return total(read.entry)
+def _in_one_run(
+    read: Module, computation: int, cost: Callable[[Instruction], int], unknown: int = 1
+) -> int:
+    """What the instructions of a computation cost, with those that they call."""
+    found = 0
+    for number in read.computations[computation]:
+        one = read.instructions[number]
+        inner = [_in_one_run(read, at, cost, unknown) for at in one.calls]
+        if one.opcode == "while":
+            found += sum(inner) * (unknown if one.trips is None else one.trips)
+        else:
+            found += max(inner) if one.opcode == "conditional" else sum(inner)
+        found += cost(one)
+    return found

@@ -102,11 +102,8 @@ def _window(data: bytes) -> list[list[int]]:
 def _metadata(data: bytes) -> tuple[Any, ...]:
     """Type, name, file, line, and the number of a stack frame."""
     message = fields(data)
-    return (
-        *(last(message, number, b"") for number in (1, 2, 3)),
-        last(message, 4),
-        last(message, 15),
-    )
+    texts = (last(message, number, b"") for number in (1, 2, 3))
+    return *texts, last(message, 4), last(message, 15)
 
 
 def _sharding(data: bytes | None) -> Any:
@@ -114,12 +111,8 @@ def _sharding(data: bytes | None) -> Any:
         return None
     message = fields(data)
     parts = [numbers(message, number) for number in (3, 4, 8, 9, 10)]
-    return (
-        last(message, 1),
-        last(message, 6),
-        parts,
-        [_sharding(each) for each in every(message, 5)],
-    )
+    inside = [_sharding(each) for each in every(message, 5)]
+    return last(message, 1), last(message, 6), parts, inside
 
 
 def _config(data: bytes) -> Any:
@@ -130,9 +123,7 @@ def _config(data: bytes) -> Any:
         return data
 
 
-BYTES: Final = {
-    "opcode": 2, "fusion_kind": 11, "custom_call_target": 28,
-}  # fmt: skip
+BYTES: Final = {"opcode": 2, "fusion_kind": 11, "custom_call_target": 28}
 NUMBERS: Final = {  # field, and what it is where it is absent
     "parameter_number": (9, 0), "tuple_index": (13, 0), "fft_type": (31, 0),
     "feature_group_count": (50, 1), "batch_group_count": (58, 1),
@@ -155,15 +146,13 @@ def module_of(data: bytes) -> dict[str, Any]:
     called = {last(part, 5): last(part, 1) for part in parts}
     stacks = fields(last(message, 17, b""))
     devices = fields(last(message, 15, b""))
+    donors = [fields(each) for each in every(fields(last(message, 18, b"")), 1)]
     return {
         "name": last(message, 1),
         "entry": (last(message, 2), called[last(message, 6)]),
         "computations": {last(part, 1): _computation(part, called) for part in parts},
         "aliases": [_alias(each) for each in every(fields(last(message, 8, b"")), 1)],
-        "donors": [
-            (last(fields(each), 1), numbers(fields(each), 2))
-            for each in every(fields(last(message, 18, b"")), 1)
-        ],
+        "donors": [(last(each, 1), numbers(each, 2)) for each in donors],
         "devices": (last(devices, 1, 1), last(devices, 2, 1)),
         "files": every(stacks, 1),
         "functions": every(stacks, 2),

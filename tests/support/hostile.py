@@ -11,15 +11,11 @@ hostile_*.py, by kind of file.
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from multiprocessing import Pipe
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-import paths
+from child import PipeChild
 from sampling import sampled
 from tfprof.errors import InputError, UsageError
 from tfprof.tables.fields import FIELDS
@@ -67,40 +63,17 @@ COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "html": ("html",),
 }
 # For rows that make long reports: one command of each kind.
-FEW: Final = (
-    "scope",
-    "graph",
-    "op by rules",
-    "graph timeline",
-    "advise",
-    "save",
-    "convert",
-    "info",
-)
+FEW: Final = ("scope", "graph", "op by rules", "graph timeline", "advise", "save", "convert",
+              "info")  # fmt: skip
 # For rows that are refused: reading is the same whoever asks.
 READING: Final = (
-    *(
-        "scope",
-        "code timeline",
-        "advise",
-        "summary",
-        "explain",
-        "save",
-        "convert",
-        "info",
-        "shell",
-        "html",
-    ),
+    *("scope", "code timeline", "advise", "summary", "explain", "save", "convert", "info"),
+    *("shell", "html"),
 )
 # What a command says that cannot be, whatever is in the files; its exit code is 2.
-OF_COURSE: Final = (
-    "No code trace information",
-    "a timeline needs a run",
-    "there is nothing to write",
-    "there is nothing to show",
-    "there is nothing to explain",
-    "op view doesn't support timeline",
-)
+OF_COURSE: Final = ("No code trace information", "a timeline needs a run",
+                    "there is nothing to write", "there is nothing to show",
+                    "there is nothing to explain", "op view doesn't support timeline")  # fmt: skip
 
 # What summary says of files without a graph; its exit code is 3.
 NO_MODEL: Final = "holds no model to summarize"
@@ -174,29 +147,17 @@ class Outcome(NamedTuple):
     memory: int  # how much more than before at most
 
 
-class Worker:
+class Worker(PipeChild):
     """The process that runs commands; each row in a copy of it, so that none changes the next."""
 
     def __init__(self) -> None:
-        self._connection, theirs = Pipe()
-        script = paths.SUPPORT / "hostile_worker.py"
-        self._process = subprocess.Popen(
-            [sys.executable, str(script), str(theirs.fileno())],
-            stdin=subprocess.DEVNULL,
-            pass_fds=[theirs.fileno()],
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
-        )
-        theirs.close()
+        super().__init__("hostile_worker.py", {"OPENBLAS_NUM_THREADS": "1"})
 
     def ask(self, folder: Path, lines: Mapping[str, Sequence[str]]) -> Iterator[Outcome]:
         """What comes of each of these command lines, by name."""
-        self._connection.send((str(folder), {name: list(line) for name, line in lines.items()}))
-        while (outcome := self._connection.recv()) is not None:
+        self.connection.send((str(folder), {name: list(line) for name, line in lines.items()}))
+        while (outcome := self.connection.recv()) is not None:
             yield Outcome(*outcome)
-
-    def close(self) -> None:
-        self._connection.close()
-        self._process.wait()
 
 
 def lines_of(row: Row, folder: Path, beside: int = len(COMMANDS)) -> dict[str, list[str]]:

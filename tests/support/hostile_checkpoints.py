@@ -82,14 +82,9 @@ def _shapes() -> Iterator[Row]:
     for dtype in (999, 0, 20, INT64_MAX):
         yield _refused(f"type {dtype}", _entry(3, 5, dtype=dtype), "values cannot be read")
     lengths = varint(1 << 40) * 15
-    yield _bundle(
-        "strings of 2^40 bytes",
-        {b"w": _entry(3, 5, dtype=7, size=len(lengths))},
-        lengths,
-        refused="does not hold 15 strings",
-        blames="checkpoint",
-        refusing=_SHOWING,
-    )
+    yield _bundle("strings of 2^40 bytes", {b"w": _entry(3, 5, dtype=7, size=len(lengths))},
+                  lengths, refused="does not hold 15 strings", blames="checkpoint",
+                  refusing=_SHOWING)  # fmt: skip
 
 
 def _slices() -> Iterator[Row]:
@@ -128,11 +123,8 @@ def _tables() -> Iterator[Row]:
     yield _index("only the footer", good[-48:], "checkpoint.index is")
     yield _index("an index cut off", good[:-1], "cut off or not a checkpoint")
     yield _index("an index without a header", table([(b"w", _entry(3, 5))]), "has no header")
-    declared = {
-        "2^32-1": varint((1 << 32) - 1),
-        "2^64-1": varint((1 << 64) - 1),
-        "2^31": varint(1 << 31),
-    }
+    declared = {"2^32-1": varint((1 << 32) - 1), "2^64-1": varint((1 << 64) - 1),
+                "2^31": varint(1 << 31)}  # fmt: skip
     for name, size in declared.items():
         packed = table_of([(b"w", b"")], pack=partial(_declared, size))
         yield _index(f"snappy of {name} bytes", packed, "is damaged")
@@ -143,12 +135,9 @@ def _tables() -> Iterator[Row]:
     entries = b"".join(varint(1_000_000 - 8) + varint(8) + b"\0%08d" % at for at in range(100_000))
     first = varint(0) + varint(1_000_000) + b"\0" + b"k" * 1_000_000
     content = first + entries + bytes(4) + (1).to_bytes(4, "little")
-    yield _index(
-        "100,000 keys that share a megabyte",
-        table_of([(b"l", content)]),
-        "--limit_unpack_ratio raises this limit",
-        LIMITS["unpack_ratio"].default + MEMORY_A_BYTE,
-    )
+    yield _index("100,000 keys that share a megabyte", table_of([(b"l", content)]),
+                 "--limit_unpack_ratio raises this limit",
+                 LIMITS["unpack_ratio"].default + MEMORY_A_BYTE)  # fmt: skip
     restarts = block([(b"", _HEADER)])[:-4] + b"\xff" * 4
     yield _index("2^32-1 restarts", table_of([(b"w", restarts)]), "checkpoint.index is")
 
@@ -160,14 +149,8 @@ def _declared(size: bytes, _: bytes) -> bytes:
 
 def _index(name: str, index: bytes, says: str, memory_a_byte: int = MEMORY_A_BYTE) -> Row:
     files = {"graph": GRAPH, "checkpoint.index": index, _DATA: _VALUES}
-    return Row(
-        f"checkpoint: {name}",
-        files,
-        refused=says,
-        blames="checkpoint",
-        commands=("scope", "info"),
-        memory_a_byte=memory_a_byte,
-    )
+    return Row(f"checkpoint: {name}", files, refused=says, blames="checkpoint",
+               commands=("scope", "info"), memory_a_byte=memory_a_byte)  # fmt: skip
 
 
 def _objects() -> Iterator[Row]:
@@ -212,12 +195,8 @@ def _first_format() -> Iterator[Row]:
         "a list that is none": (table([(b"", b"\x0a\xff\xff\x7f")]), "list of tensors: "),
     }
     for name, (data, says) in cases.items():
-        yield Row(
-            f"first checkpoint: {name}",
-            {"graph": GRAPH, "checkpoint": data},
-            refused=says,
-            blames="checkpoint",
-        )
+        yield Row(f"first checkpoint: {name}", {"graph": GRAPH, "checkpoint": data}, refused=says,
+                  blames="checkpoint")  # fmt: skip
 
     def listed(*meta: bytes) -> bytes:
         inside = part(1, b"w"), *meta

@@ -50,12 +50,8 @@ def function(
 ) -> bytes:
     """A FunctionDef; *returns* are (output, what it is)."""
     returns = [*returns]
-    signature = part(
-        1,
-        part(1, name),
-        *(part(2, part(1, one), number(3, 1)) for one in arguments),
-        *(part(3, part(1, one), number(3, 1)) for one, _ in returns),
-    )
+    signature = part(1, part(1, name), *(part(2, part(1, one), number(3, 1)) for one in arguments),
+                     *(part(3, part(1, one), number(3, 1)) for one, _ in returns))  # fmt: skip
     ends = [part(4, part(1, one), part(2, what)) for one, what in returns]
     done = [part(6, part(1, one), part(2, one)) for one in effects]
     return part(1, signature, *nodes, *ends, *done)
@@ -86,15 +82,8 @@ def _chain(length: int, times: int) -> bytes:
     made = []
     for at in range(length):
         then = [inner(b"c%d" % n, b"f%d" % (at + 1), inputs=[b"a"]) for n in range(times)]
-        made.append(
-            function(
-                b"f%d" % at,
-                *then,
-                arguments=[b"a"],
-                returns=[(b"o", b"c0:o:0")],
-                effects=[b"c%d" % n for n in range(times)],
-            )
-        )
+        made.append(function(b"f%d" % at, *then, arguments=[b"a"], returns=[(b"o", b"c0:o:0")],
+                             effects=[b"c%d" % n for n in range(times)]))  # fmt: skip
     last = function(b"f%d" % length, arguments=[b"a"], returns=[(b"o", b"a")])
     return GRAPH + node(b"c", b"f0", inputs=(b"x",)) + library(*made, last)
 
@@ -104,166 +93,76 @@ def _calls() -> Iterator[Row]:
     itself = function(
         b"f", inner(b"n", b"f", inputs=[b"a"]), arguments=[b"a"], returns=[(b"o", b"n:o:0")]
     )
-    yield row(
-        "one that calls itself",
-        GRAPH,
-        call(b"c", b"f", b"x"),
-        library(itself),
-        refused="a function of the graph calls itself: f → f",
-    )
+    yield row("one that calls itself", GRAPH, call(b"c", b"f", b"x"), library(itself),
+              refused="a function of the graph calls itself: f → f")  # fmt: skip
 
-    def ring() -> bytes:
-        return library(
-            *(
-                function(b"f%d" % at, inner(b"n", b"f%d" % ((at + 1) % 8_000)), effects=[b"n"])
-                for at in range(8_000)
-            )
-        )
-
-    yield row(
-        "a ring of 8,000",
-        GRAPH,
-        call(b"c", b"f0"),
-        ring,
-        refused="a function of the graph calls itself: f0 → f1",
-        commands=("scope",),
-    )
-    yield row(
-        "a chain of 12,000",
-        partial(_chain, 12_000, 1),
-        refused="nested too deeply",
-        commands=("scope",),
-    )
+    ring = [
+        function(b"f%d" % at, inner(b"n", b"f%d" % ((at + 1) % 8_000)), effects=[b"n"])
+        for at in range(8_000)
+    ]
+    yield row("a ring of 8,000", GRAPH, call(b"c", b"f0"), library(*ring),
+              refused="a function of the graph calls itself: f0 → f1",
+              commands=("scope",))  # fmt: skip
+    yield row("a chain of 12,000", partial(_chain, 12_000, 1), refused="nested too deeply",
+              commands=("scope",))  # fmt: skip
     yield row("a chain of 1,000", partial(_chain, 1_000, 1), shows=b"  c (", commands=FEW)
-    yield row(
-        "30 that call the next one twice",
-        _chain(30, 2),
-        refused="a body once per call",
-        commands=("scope",),
-    )
-    yield row(
-        "8,000 that call the next one twice",
-        _chain(8_000, 2),
-        refused="a body once per call",
-        commands=("scope",),
-    )
-    wide = inner(b"n", b"AddN", inputs=[b"a"] * 20_000)
-    shaped = inner(b"n", b"NoOp", output_shapes(shape(*[1] * 20_000)))
-    marked = inner(b"n", b"NoOp", *[part(5)] * 20_000)
-    for name, one in {"inputs": wide, "dimensions": shaped, "attributes": marked}.items():
-        yield row(
-            f"5,000 calls of one with 20,000 {name}",
-            GRAPH,
-            *(call(b"c%d" % at, b"f", b"x") for at in range(5_000)),
-            library(function(b"f", one, arguments=[b"a"], effects=[b"n"])),
-            refused="a body once per call",
-            commands=("scope",),
-        )
+    for length in (30, 8_000):
+        yield row(f"{length:,} that call the next one twice", _chain(length, 2),
+                  refused="a body once per call", commands=("scope",))  # fmt: skip
+    calling = [call(b"c%d" % at, b"f", b"x") for at in range(5_000)]
     many = [(b"o%d" % at, b"a") for at in range(20_000)]
-    yield row(
-        "5,000 calls of one with 20,000 outputs",
-        GRAPH,
-        *(call(b"c%d" % at, b"f", b"x") for at in range(5_000)),
-        library(function(b"f", arguments=[b"a"], returns=many)),
-        refused="a body once per call",
-        commands=("scope",),
-    )
-    yield row(
-        "a name of a million bytes 1,000 times",
-        GRAPH,
-        *(call(b"c%d" % at, b"f") for at in range(1_000)),
-        library(function(b"f", inner(b"n" * 1_000_000, b"NoOp"), effects=[b"n" * 1_000_000])),
-        refused="row_bytes",
-        commands=("scope",),
-    )
-
-    yield row(
-        "an input with a name of a million bytes, read 10,000 times",
-        GRAPH,
-        node(b"n" * 1_000_000, b"NoOp"),
-        call(b"c", b"f", b"n" * 1_000_000),
-        library(
-            function(
-                b"f", inner(b"n", b"AddN", inputs=[b"a"] * 10_000), arguments=[b"a"], effects=[b"n"]
-            )
+    done: dict[str, Any] = {"arguments": [b"a"], "effects": [b"n"]}
+    for name, one in {
+        "inputs": function(b"f", inner(b"n", b"AddN", inputs=[b"a"] * 20_000), **done),
+        "dimensions": function(
+            b"f", inner(b"n", b"NoOp", output_shapes(shape(*[1] * 20_000))), **done
         ),
-        refused="row_bytes",
-        commands=("scope",),
-    )
+        "attributes": function(b"f", inner(b"n", b"NoOp", *[part(5)] * 20_000), **done),
+        "outputs": function(b"f", arguments=[b"a"], returns=many),
+    }.items():
+        yield row(f"5,000 calls of one with 20,000 {name}", GRAPH, *calling, library(one),
+                  refused="a body once per call", commands=("scope",))  # fmt: skip
+    yield row("a name of a million bytes 1,000 times", GRAPH,
+              *(call(b"c%d" % at, b"f") for at in range(1_000)),
+              library(function(b"f", inner(b"n" * 1_000_000, b"NoOp"), effects=[b"n" * 1_000_000])),
+              refused="row_bytes", commands=("scope",))  # fmt: skip
+
+    yield row("an input with a name of a million bytes, read 10,000 times", GRAPH,
+              node(b"n" * 1_000_000, b"NoOp"), call(b"c", b"f", b"n" * 1_000_000),
+              library(function(b"f", inner(b"n", b"AddN", inputs=[b"a"] * 10_000), arguments=[b"a"],
+                               effects=[b"n"])),
+              refused="row_bytes", commands=("scope",))  # fmt: skip
 
 
 def _names() -> Iterator[Row]:
     """What names mean."""
     body = inner(b"n", b"AddV2", inputs=[b"a", b"b"])
-    odd = (
-        b"x:0",
-        b"n:z:99999999999",
-        b"n:z:" + b"9" * 5_000,
-        b"",
-        b":",
-        b"^",
-        b"^nobody",
-        b"n::",
-        b"a:o:99999999999",
-        b"nobody:z:0",
-        b"\xff\xfe",
-        b"n:z:-1",
-        b"n:z:\xc2\xb2",
-    )
-    yield row(
-        "inputs and outputs that are odd",
-        GRAPH,
-        call(b"c", b"f", b"x", b"c:99999999999", b"c"),
-        library(
-            function(
-                b"f",
-                body,
-                inner(b"m", b"AddN", inputs=odd),
-                arguments=[b"a", b"a", b""],
-                returns=[(b"o%d" % at, one) for at, one in enumerate((b"m:sum:0", *odd))],
-                effects=[b"m", b"nobody", b""],
-            )
-        ),
-        shows=b"c/m (",
-    )
+    odd = (b"x:0", b"n:z:99999999999", b"n:z:" + b"9" * 5_000, b"", b":", b"^", b"^nobody", b"n::",
+           b"a:o:99999999999", b"nobody:z:0", b"\xff\xfe", b"n:z:-1", b"n:z:\xc2\xb2")  # fmt: skip
+    yield row("inputs and outputs that are odd", GRAPH,
+              call(b"c", b"f", b"x", b"c:99999999999", b"c"),
+              library(function(b"f", body, inner(b"m", b"AddN", inputs=odd),
+                               arguments=[b"a", b"a", b""],
+                               returns=[(b"o%d" % at, one)
+                                        for at, one in enumerate((b"m:sum:0", *odd))],
+                               effects=[b"m", b"nobody", b""])),
+              shows=b"c/m (")  # fmt: skip
     for what, given in {"missing": (), "too many": (b"x",) * 1_000}.items():
-        yield row(
-            f"arguments that are {what}",
-            GRAPH,
-            call(b"c", b"f", *given),
-            library(function(b"f", body, arguments=[b"a", b"b"], returns=[(b"o", b"n:z:0")])),
-            shows=b"c/n (",
-        )
-    yield row(
-        "a circle inside",
-        GRAPH,
-        call(b"c", b"f", b"x"),
-        library(
-            function(
-                b"f",
-                inner(b"a", b"AddV2", inputs=[b"b:z:0", b"a:z:0"]),
-                inner(b"b", b"Identity", inputs=[b"a:z:0"]),
-                returns=[(b"o", b"b:output:0")],
-            )
-        ),
-        shows=b"c/a (",
-    )
-    yield row(
-        "names twice, names of nothing and no signature",
-        GRAPH,
-        call(b"c", b"f", b"x"),
-        call(b"d", b"", b"x"),
-        call(b"", b"f", b"x"),
-        node(b"e", b""),
-        library(
-            function(b"f", inner(b"n", b"NoOp"), inner(b"n", b"Abs"), effects=[b"n"]),
-            function(b"f", inner(b"other", b"NoOp"), effects=[b"other"]),
-            function(b"", inner(b"", b"NoOp"), effects=[b""]),
-            part(1, inner(b"n", b"NoOp")),
-            part(1),
-        ),
-        shows=b"c/n (",
-    )
+        yield row(f"arguments that are {what}", GRAPH, call(b"c", b"f", *given),
+                  library(function(b"f", body, arguments=[b"a", b"b"], returns=[(b"o", b"n:z:0")])),
+                  shows=b"c/n (")  # fmt: skip
+    yield row("a circle inside", GRAPH, call(b"c", b"f", b"x"),
+              library(function(b"f", inner(b"a", b"AddV2", inputs=[b"b:z:0", b"a:z:0"]),
+                               inner(b"b", b"Identity", inputs=[b"a:z:0"]),
+                               returns=[(b"o", b"b:output:0")])),
+              shows=b"c/a (")  # fmt: skip
+    yield row("names twice, names of nothing and no signature", GRAPH, call(b"c", b"f", b"x"),
+              call(b"d", b"", b"x"), call(b"", b"f", b"x"), node(b"e", b""),
+              library(function(b"f", inner(b"n", b"NoOp"), inner(b"n", b"Abs"), effects=[b"n"]),
+                      function(b"f", inner(b"other", b"NoOp"), effects=[b"other"]),
+                      function(b"", inner(b"", b"NoOp"), effects=[b""]),
+                      part(1, inner(b"n", b"NoOp")), part(1)),
+              shows=b"c/n (")  # fmt: skip
     yield row(
         "names that are other names",
         GRAPH,
@@ -275,20 +174,10 @@ def _names() -> Iterator[Row]:
         shows=b"  c (",
     )
     for name, length in LENGTHS.items():
-        yield row(
-            f"a function of length {name}",
-            GRAPH,
-            part(2, b"\x0a", length),
-            refused=_DAMAGED,
-            commands=("scope",),
-        )
-        yield row(
-            f"a node of a function of length {name}",
-            GRAPH,
-            library(part(1, b"\x1a", length)),
-            refused=_DAMAGED,
-            commands=("scope",),
-        )
+        inside = {"a function": b"\x0a" + length, "a node of a function": part(1, b"\x1a", length)}
+        for what, one in inside.items():
+            named = f"{what} of length {name}"
+            yield row(named, GRAPH, library(one), refused=_DAMAGED, commands=("scope",))
     symbols = (b"\x1b[31m", b"a\nb", "\u202ex".encode(), b"</script>", b"=1+1", b"n" * 100_000)
     yield row(
         "open dimensions of inputs with odd names",
@@ -299,18 +188,12 @@ def _names() -> Iterator[Row]:
         shows=b"  m (",
     )
     alike = [f"{at:017b}".replace("0", ".").replace("1", "-").encode() for at in range(15_000)]
-    yield row(
-        "15,000 inputs whose open dimensions are called the same",
-        GRAPH,
-        *(node(one, b"Placeholder", shape_attribute(1, -1)) for one in alike),
-        commands=FEW[1:4] + FEW[:1],
-    )
-    yield row(
-        "an input of 20,000 open dimensions with a name of 100,000 bytes",
-        GRAPH,
-        node(b"n" * 100_000, b"Placeholder", shape_attribute(*[-1] * 20_000)),
-        commands=("scope", "op by rules", "summary"),
-    )
+    yield row("15,000 inputs whose open dimensions are called the same", GRAPH,
+              *(node(one, b"Placeholder", shape_attribute(1, -1)) for one in alike),
+              commands=FEW[1:4] + FEW[:1])  # fmt: skip
+    yield row("an input of 20,000 open dimensions with a name of 100,000 bytes", GRAPH,
+              node(b"n" * 100_000, b"Placeholder", shape_attribute(*[-1] * 20_000)),
+              commands=("scope", "op by rules", "summary"))  # fmt: skip
 
 
 ROWS: Final = [*_calls(), *_names()]

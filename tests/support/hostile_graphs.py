@@ -45,40 +45,28 @@ def _bytes() -> Iterator[Row]:
         "of a thousand bytes": b"\xff" * 1000 + b"\x01",
     }
     for name, length in lengths.items():
-        yield _graph(f"a node of length {name}", GRAPH, b"\x0a", length, b"x", refused=_DAMAGED)
-        yield _graph(
-            f"a name of length {name}", GRAPH, part(1, b"\x0a", length, b"x"), refused=_DAMAGED
-        )
-        yield _graph(
-            f"an attribute of length {name}",
-            GRAPH,
-            node(b"n", b"NoOp", b"\x2a", length),
-            refused=_DAMAGED,
-        )
-        yield _graph(
-            f"dims of length {name}",
-            GRAPH,
-            node(b"n", b"NoOp", attribute(b"shape", part(7, b"\x12", length))),
-            refused=_DAMAGED,
-        )
-    groups = {3: "begins", 4: "ends"}
-    for kind, what in groups.items():
-        yield _graph(f"a group {what}", GRAPH, varint(9 << 3 | kind), refused=_DAMAGED)
-    for kind in (6, 7):
-        yield _graph(f"wire type {kind}", GRAPH, varint(9 << 3 | kind), refused=_DAMAGED)
-    yield _graph("field number 0", GRAPH, b"\x02\x00", refused=_DAMAGED)
-    yield _graph("field number 2^29", GRAPH, varint(1 << 32 | 2), b"\0", refused=_DAMAGED)
-    yield _graph("a tag of eleven bytes", GRAPH, b"\xff" * 10 + b"\1\0", refused=_DAMAGED)
-    yield _graph(
-        "unknown fields of every kind",
-        GRAPH,
-        number(99, 7),
-        part(100, b"whatever"),
-        varint(101 << 3 | 1) + bytes(8),
-        varint(102 << 3 | 5) + bytes(4),
-        node(b"n", b"NoOp", number(99, 7), part(100, b"x"), varint(101 << 3 | 1), bytes(8)),
-        shows=b"  n (",
-    )
+        for what, inside in {
+            "a node": b"\x0a" + length + b"x",
+            "a name": part(1, b"\x0a", length, b"x"),
+            "an attribute": node(b"n", b"NoOp", b"\x2a", length),
+            "dims": node(b"n", b"NoOp", attribute(b"shape", part(7, b"\x12", length))),
+        }.items():
+            yield _graph(f"{what} of length {name}", GRAPH, inside, refused=_DAMAGED)
+    for name, field in {
+        "a group begins": varint(9 << 3 | 3),
+        "a group ends": varint(9 << 3 | 4),
+        "wire type 6": varint(9 << 3 | 6),
+        "wire type 7": varint(9 << 3 | 7),
+        "field number 0": b"\x02\x00",
+        "field number 2^29": varint(1 << 32 | 2) + b"\0",
+        "a tag of eleven bytes": b"\xff" * 10 + b"\1\0",
+    }.items():
+        yield _graph(name, GRAPH, field, refused=_DAMAGED)
+    yield _graph("unknown fields of every kind", GRAPH, number(99, 7), part(100, b"whatever"),
+                 varint(101 << 3 | 1) + bytes(8), varint(102 << 3 | 5) + bytes(4),
+                 node(b"n", b"NoOp", number(99, 7), part(100, b"x"), varint(101 << 3 | 1),
+                      bytes(8)),
+                 shows=b"  n (")  # fmt: skip
     yield _graph(
         "known fields of other wire types",
         GRAPH,
@@ -89,12 +77,8 @@ def _bytes() -> Iterator[Row]:
     yield _graph("one byte", b"\x0a", refused="graph")
     yield _graph("zeros", bytes(10_000), refused="graph")
     yield _graph("ones", b"\xff" * 10_000, refused="graph")
-    yield _graph(
-        "a million empty nodes",
-        b"\x0a\x00" * 1_000_000,
-        refused="is a RunMetadata; expected a GraphDef",
-        commands=("scope",),
-    )
+    yield _graph("a million empty nodes", b"\x0a\x00" * 1_000_000,
+                 refused="is a RunMetadata; expected a GraphDef", commands=("scope",))  # fmt: skip
 
 
 def _numbers() -> Iterator[Row]:
@@ -108,43 +92,25 @@ def _numbers() -> Iterator[Row]:
         "an overflow many times": (INT64_MAX,) * 40,
     }
     for name, some in dims.items():
-        yield _graph(
-            f"a shape with {name}",
-            GRAPH,
-            node(b"v", b"VariableV2", shape_attribute(*some), output_shapes(shape(*some))),
-            node(b"m", b"MatMul", output_shapes(shape(*some)), inputs=(b"v", b"v")),
-            shows=b"  v (",
-        )
-    yield _graph(
-        "rank 100,000",
-        GRAPH,
-        node(b"v", b"VariableV2", shape_attribute(*[1] * 100_000)),
-        node(b"m", b"Add", output_shapes(shape(*[2] * 100_000)), inputs=(b"v", b"w")),
-        shows=b"  v (",
-        commands=(*FEW, "graph proto", "scope json"),
-    )
-    yield _graph(
-        "100,000 shapes of one output",
-        GRAPH,
-        node(b"m", b"Add", output_shapes(*[shape(1)] * 100_000), inputs=(b"m", b"w")),
-        shows=b"  m (",
-        commands=FEW,
-    )
+        yield _graph(f"a shape with {name}", GRAPH,
+                     node(b"v", b"VariableV2", shape_attribute(*some), output_shapes(shape(*some))),
+                     node(b"m", b"MatMul", output_shapes(shape(*some)), inputs=(b"v", b"v")),
+                     shows=b"  v (")  # fmt: skip
+    yield _graph("rank 100,000", GRAPH, node(b"v", b"VariableV2", shape_attribute(*[1] * 100_000)),
+                 node(b"m", b"Add", output_shapes(shape(*[2] * 100_000)), inputs=(b"v", b"w")),
+                 shows=b"  v (", commands=(*FEW, "graph proto", "scope json"))  # fmt: skip
+    yield _graph("100,000 shapes of one output", GRAPH,
+                 node(b"m", b"Add", output_shapes(*[shape(1)] * 100_000), inputs=(b"m", b"w")),
+                 shows=b"  m (", commands=FEW)  # fmt: skip
     for value in (999, -1, INT64_MAX, INT64_MIN):
-        yield _graph(
-            f"dtype {value}",
-            GRAPH,
-            node(b"t", b"MatMul", attribute(b"T", number(6, value)), inputs=(b"w", b"w")),
-            node(b"c", b"Cast", attribute(b"DstT", number(6, value)), inputs=(b"w",)),
-            shows=b"  t (",
-        )
+        yield _graph(f"dtype {value}", GRAPH,
+                     node(b"t", b"MatMul", attribute(b"T", number(6, value)), inputs=(b"w", b"w")),
+                     node(b"c", b"Cast", attribute(b"DstT", number(6, value)), inputs=(b"w",)),
+                     shows=b"  t (")  # fmt: skip
     one_value = part(8, number(1, 1), part(2, shape(10**12)), part(5, bytes(4)))
-    yield _graph(
-        "a Const of 10^12 elements with one value",
-        GRAPH,
-        node(b"c", b"Const", attribute(b"value", one_value), shape_attribute(10**12)),
-        shows=b"  c (",
-    )
+    yield _graph("a Const of 10^12 elements with one value", GRAPH,
+                 node(b"c", b"Const", attribute(b"value", one_value), shape_attribute(10**12)),
+                 shows=b"  c (")  # fmt: skip
     yield _graph(
         "sizes of windows that are absurd",
         GRAPH,
@@ -183,28 +149,16 @@ def _nesting() -> Iterator[Row]:
             ("attributes {} lists deep", b"_output_shapes", (), (1, 9, 2, 2)),
             ("variants {} tensors deep", b"value", (8,), (15, 3)),
         ):
-            yield Row(
-                f"graph: {name.format(f'{depth:,}')}",
-                {"graph": partial(_deep, depth, key, outside, fields)},
-                shows=b"  f (",
-                commands=FEW,
-            )
+            yield Row(f"graph: {name.format(f'{depth:,}')}",
+                      {"graph": partial(_deep, depth, key, outside, fields)}, shows=b"  f (",
+                      commands=FEW)  # fmt: skip
     yield _graph("fields nested where a node is one text", GRAPH, nested(100_000, 1), commands=FEW)
-    calls = part(
-        2,
-        part(1, part(1, part(1, b"f")), part(3, part(1, b"n"), part(2, b"g"))),
-        part(1, part(1, part(1, b"g")), part(3, part(1, b"n"), part(2, b"f"))),
-        part(1, part(1, part(1, b"h")), part(3, part(1, b"n"), part(2, b"h"))),
-    )
+    called = {b"f": b"g", b"g": b"f", b"h": b"h"}.items()
+    bodies = [part(1, part(1, part(1, f)), part(3, part(1, b"n"), part(2, g))) for f, g in called]
     function = attribute(b"f", part(10, part(1, b"f")))
-    yield _graph(
-        "functions that call each other",
-        GRAPH,
-        node(b"c", b"f", function),
-        node(b"p", b"PartitionedCall", function, inputs=(b"p",)),
-        calls,
-        shows=b"  p (",
-    )
+    yield _graph("functions that call each other", GRAPH, node(b"c", b"f", function),
+                 node(b"p", b"PartitionedCall", function, inputs=(b"p",)), part(2, *bodies),
+                 shows=b"  p (")  # fmt: skip
 
 
 def _edges() -> Iterator[Row]:
@@ -212,48 +166,24 @@ def _edges() -> Iterator[Row]:
     yield _graph("a name twice", GRAPH, node(b"w", b"Other", inputs=(b"x",)), shows=b"  w (")
     yield _graph("a name 100,000 times", *[node(b"w")] * 100_000, shows=b"  w (", commands=FEW)
     yield _graph("a node that is its own input", GRAPH, node(b"l", inputs=(b"l", b"^l", b"l:1")))
-    yield Row(
-        "graph: a cycle of 100,000 nodes",
-        {
-            "graph": lambda: b"".join(
-                node(b"r%d" % at, inputs=(b"r%d" % ((at + 1) % 100_000),)) for at in range(100_000)
-            ),
-            "run": run(device(CPU, *(stat(b"r%d" % at, 1 + at, 1) for at in range(100)))),
-        },
-        shows=b"  r0 (",
-        commands=("scope", "graph", "graph timeline", "advise"),
-    )
-    yield _graph(
-        "a chain of 100,000 nodes",
-        lambda: b"".join(node(b"c%d" % at, inputs=(b"c%d" % (at + 1),)) for at in range(100_000)),
-        shows=b"  c0 (",
-        commands=("graph", "scope", "op"),
-    )
-    odd: tuple[bytes, ...] = (
-        b"^w",
-        b"w:99999999999",
-        b":",
-        b"^",
-        b"",
-        b"^^w",
-        b"w:",
-        b"w:-1",
-        b"w:x",
-        b":0",
-        b"^:1",
-    )
-    odd += (b"w:\xc2\xb2", b"w:" + b"9" * 10_000, b"nowhere", b"nowhere:0", b"w:0:1", b"\xff\xfe")
+    yield Row("graph: a cycle of 100,000 nodes",
+              {"graph": lambda: b"".join(node(b"r%d" % at, inputs=(b"r%d" % ((at + 1) % 100_000),))
+                                         for at in range(100_000)),
+               "run": run(device(CPU, *(stat(b"r%d" % at, 1 + at, 1) for at in range(100))))},
+              shows=b"  r0 (", commands=("scope", "graph", "graph timeline", "advise"))  # fmt: skip
+    yield _graph("a chain of 100,000 nodes",
+                 lambda: b"".join(node(b"c%d" % at, inputs=(b"c%d" % (at + 1),))
+                                  for at in range(100_000)),
+                 shows=b"  c0 (", commands=("graph", "scope", "op"))  # fmt: skip
+    odd = b"^w w:99999999999 : ^  ^^w w: w:-1 w:x :0 ^:1 w:\xc2\xb2".split(b" ")
+    odd += [b"w:" + b"9" * 10_000, b"nowhere", b"nowhere:0", b"w:0:1", b"\xff\xfe"]
     yield _graph("inputs that are odd", GRAPH, node(b"o", b"AddN", inputs=odd), shows=b"  o (")
     yield _graph(
         "one node with 100,000 inputs", GRAPH, node(b"o", inputs=(b"w",) * 100_000), commands=FEW
     )
-    yield _graph(
-        "100,000 inputs that dangle",
-        GRAPH,
-        node(b"o", inputs=tuple(b"lost%d" % at for at in range(100_000))),
-        shows=b"  o (",
-        commands=FEW,
-    )
+    yield _graph("100,000 inputs that dangle", GRAPH,
+                 node(b"o", inputs=tuple(b"lost%d" % at for at in range(100_000))), shows=b"  o (",
+                 commands=FEW)  # fmt: skip
 
 
 ROWS: Final = [*_bytes(), *_numbers(), *_nesting(), *_edges()]

@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 
 from hostile import FEW, Row
-from hostile_archives import layer, model
+from hostile_archives import NO_CONFIGS, layer, model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -102,12 +102,7 @@ def _sound() -> Iterator[Row]:
 
 def _refused() -> Iterator[Row]:
     for name, config in {
-        "nested a million deep": b"[" * 1_000_000,
-        "no UTF-8": b'{"class_name": "\xff\xfe"}',
-        "a number of 10,000 digits": b'{"config": ' + b"9" * 10_000 + b"}",
-        "a list": b"[]",
-        "a layer that is a number": model(7),
-        "a layer without a class": model({"config": {}}),
+        **NO_CONFIGS,
         "models in models, 3,000 deep": b'{"class_name":"Sequential","config":[' * 3_000,
     }.items():
         yield _row(name, partial(hdf5, config), refused=_NO_MODEL)
@@ -116,11 +111,8 @@ def _refused() -> Iterator[Row]:
         "weight_names": np.zeros((3, 3), np.float32),
         "name": np.zeros((2, 2)),
     }.items():
-        yield _row(
-            f"{name} of numbers",
-            partial(hdf5, change=partial(_attribute, name, value)),
-            shows=b"/d",
-        )
+        yield _row(f"{name} of numbers", partial(hdf5, change=partial(_attribute, name, value)),
+                   shows=b"/d")  # fmt: skip
     impossible = {"d": {"d/kernel:0": (2**40, 2**40)}}
     yield _row(
         "a shape of 2 to the 80th", partial(hdf5, None, impossible), refused="an impossible shape"

@@ -56,13 +56,10 @@ def _pairs() -> Iterator[Row]:
             yield Row(
                 f"{name} as {given}", files, refused=given, blames=f"/{given}", commands=_ASKED
             )
-        yield Row(
-            f"nothing as {given}",
-            {given: b"", **({} if given in {"graph", "profile"} else {"graph": GRAPH})},
-            refused="empty" if given != "checkpoint" else "cut off or not a checkpoint",
-            blames=f"/{given}",
-            commands=_ASKED,
-        )
+        yield Row(f"nothing as {given}",
+                  {given: b"", **({} if given in {"graph", "profile"} else {"graph": GRAPH})},
+                  refused="empty" if given != "checkpoint" else "cut off or not a checkpoint",
+                  blames=f"/{given}", commands=_ASKED)  # fmt: skip
 
 
 # What tells of files says what each is, and that is right.
@@ -78,19 +75,12 @@ def _packed() -> Iterator[Row]:
         return b"".join([*(bomb.compress(zeros) for _ in range(100)), bomb.flush()])
 
     yield Row("packed: 100 MB of zeros", {"graph": hundred}, refused="unpacks to far more")
-    yield Row(
-        "packed: 1,000 members of zeros",
-        {"graph": gzip.compress(zeros, mtime=0) * 100},
-        refused="unpacks to far more",
-    )
+    yield Row("packed: 1,000 members of zeros", {"graph": gzip.compress(zeros, mtime=0) * 100},
+              refused="unpacks to far more")  # fmt: skip
     yield Row("packed: twice", {"graph": _packed_by(_packed_by(GRAPH))}, refused="graph")
     yield Row("packed: as it should be", {"graph": _packed_by(GRAPH)}, shows=b"  w (")
-    yield Row(
-        "packed: 100,000 empty members",
-        {"graph": _packed_by(b"") * 100_000},
-        refused="is empty",
-        commands=("scope",),
-    )
+    yield Row("packed: 100,000 empty members", {"graph": _packed_by(b"") * 100_000},
+              refused="is empty", commands=("scope",))  # fmt: skip
     whole = _packed_by(GRAPH)
     for name, data in {
         "the beginning alone": whole[:2],

@@ -6,22 +6,16 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from hostile import Row
-from hostile_archives import saved_model, signature
-from hostile_functions import call, function, inner, library
-from hostile_parts import GRAPH, number, part
+from hostile_archives import CALLING, saved_model, signature
+from hostile_parts import number, part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_FUNCTION: Final = function(
-    b"f", inner(b"n", b"Abs", inputs=[b"a"]), arguments=[b"a"], returns=[(b"o", b"n:y:0")]
-)
-_GRAPH: Final = GRAPH + call(b"c", b"f", b"s/mul") + library(_FUNCTION)
-
 
 def _layers() -> Iterator[Row]:
     """keras_metadata.pb beside a SavedModel."""
-    graph = saved_model(_GRAPH, signature(b"s", b"c:0"))
+    graph = saved_model(CALLING, signature(b"s", b"c:0"))
 
     def beside(name: str, *entries: bytes, **expected: Any) -> Row:
         files = {"saved_model.pb": graph, "keras_metadata.pb": b"".join(entries)}
@@ -36,13 +30,10 @@ def _layers() -> Iterator[Row]:
     yield beside("no JSON", entry(0, b"root", b"{"), entry(1, b"root.a", b"[]" * 99))
     deep = b"[" * 100_000 + b"]" * 100_000
     yield beside("deep JSON", root, entry(1, b"root.a", deep))
-    yield beside(
-        "names that are none",
-        root,
-        entry(1, b"root.a", b'{"name": 7, "class_name": null}'),
-        entry(-1, b"root.\xff", b'{"name": "\\u001b[31m/x", "class_name": "\\u0007"}'),
-        entry(2, b"elsewhere", b'{"name": "b", "class_name": "B"}'),
-    )
+    yield beside("names that are none", root,
+                 entry(1, b"root.a", b'{"name": 7, "class_name": null}'),
+                 entry(-1, b"root.\xff", b'{"name": "\\u001b[31m/x", "class_name": "\\u0007"}'),
+                 entry(2, b"elsewhere", b'{"name": "b", "class_name": "B"}'))  # fmt: skip
     layers = (entry(at, b"root" + b".a" * at, b'{"name": "n", "class_name": "N"}')
               for at in range(1, 3_000))  # fmt: skip
     yield beside("3,000 layers in each other", root, *layers)
@@ -60,7 +51,7 @@ def _collections() -> Iterator[Row]:
     for name, layers in lists.items():
         values = part(2, *(part(1, json.dumps(layer).encode()) for layer in layers))
         collection = part(4, part(1, b"tfprof_layers"), part(2, values))
-        graph = saved_model(_GRAPH, signature(b"s", b"c:0"), collection)
+        graph = saved_model(CALLING, signature(b"s", b"c:0"), collection)
         yield Row(f"layers: {name}", {"saved_model.pb": graph}, commands=("summary",))
 
 

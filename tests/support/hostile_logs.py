@@ -48,25 +48,14 @@ def _bytes() -> Iterator[Row]:
 
 def _stacks() -> Iterator[Row]:
     for key in (99, -1, INT64_MAX, INT64_MIN, 0):
-        yield _log(
-            f"texts of number {key} that are not there",
-            entry(b"w", frame(key, 1, key, key), frame(1, key, 1), float_ops=3),
-            text(1, b"model.py"),
-            shows=b"  w (",
-        )
-        yield _log(
-            f"a text of number {key}",
-            entry(b"w", frame(key, 1, key, key), float_ops=3),
-            text(key, b"model.py"),
-            shows=b"  w (",
-        )
+        lost = entry(b"w", frame(key, 1, key, key), frame(1, key, 1), float_ops=3)
+        known = entry(b"w", frame(key, 1, key, key), float_ops=3)
+        there = f"texts of number {key} that are not there"
+        yield _log(there, lost, text(1, b"model.py"), shows=b"  w (")
+        yield _log(f"a text of number {key}", known, text(key, b"model.py"), shows=b"  w (")
     for line in (-1, 1 << 31, INT64_MAX, INT64_MIN):
-        yield _log(
-            f"line {line}",
-            entry(b"w", frame(1, line, 1, 1, line), float_ops=3),
-            text(1, b"model.py"),
-            shows=b"  w (",
-        )
+        stack = entry(b"w", frame(1, line, 1, 1, line), float_ops=3)
+        yield _log(f"line {line}", stack, text(1, b"model.py"), shows=b"  w (")
     yield _log("no texts", entry(b"w", frame(1, 2, 3)), shows=b"  w (")
     yield _log("an empty stack", part(1, part(1, b"w"), part(4)), shows=b"  w (")
     yield _log("only a gradient's stack", entry(b"nowhere", frame(1, 1, 1)), shows=b"  w (")
@@ -78,29 +67,16 @@ def _stacks() -> Iterator[Row]:
         shows=b"  w (",
         commands=_STACKS,
     )
-    yield _log(
-        "a thousand stacks of the same 1,000 frames",
-        entry(b"w", *(frame(1, at, 2) for at in range(1_000))) * 1_000,
-        text(1, b"model.py"),
-        text(2, b"f"),
-        shows=b"  w (",
-        commands=_STACKS,
-    )
+    yield _log("a thousand stacks of the same 1,000 frames",
+               entry(b"w", *(frame(1, at, 2) for at in range(1_000))) * 1_000, text(1, b"model.py"),
+               text(2, b"f"), shows=b"  w (", commands=_STACKS)  # fmt: skip
     long = b"l" * 1_000_000
-    yield _log(
-        "lines of a megabyte",
-        entry(b"w", *(frame(1, at, 2, 3) for at in range(50))),
-        *(text(key, long) for key in (1, 2, 3)),
-        shows=b"  w (",
-        commands=("scope", "code", "save", "convert"),
-    )
-    yield _log(
-        "a text given 100,000 times",
-        entry(b"w", frame(1, 1, 1)),
-        lambda: b"".join(text(1, b"%d" % at) for at in range(100_000)),
-        shows=b"  w (",
-        commands=_STACKS,
-    )
+    yield _log("lines of a megabyte", entry(b"w", *(frame(1, at, 2, 3) for at in range(50))),
+               *(text(key, long) for key in (1, 2, 3)), shows=b"  w (",
+               commands=("scope", "code", "save", "convert"))  # fmt: skip
+    yield _log("a text given 100,000 times", entry(b"w", frame(1, 1, 1)),
+               lambda: b"".join(text(1, b"%d" % at) for at in range(100_000)), shows=b"  w (",
+               commands=_STACKS)  # fmt: skip
 
 
 def _entries() -> Iterator[Row]:
@@ -111,25 +87,15 @@ def _entries() -> Iterator[Row]:
             text(1, b"model.py"),
         )
     yield _log("entries of no node", *(entry(b"none", float_ops=1),) * 100_000, shows=b"  w (")
-    yield _log(
-        "100,000 types of a node",
-        entry(b"w", types=tuple(b"t%d" % at for at in range(100_000))),
-        shows=b"  w (",
-        commands=FEW,
-    )
+    yield _log("100,000 types of a node",
+               entry(b"w", types=tuple(b"t%d" % at for at in range(100_000))), shows=b"  w (",
+               commands=FEW)  # fmt: skip
     yield _log("nested 100,000 deep", LOG, nested(100_000, 1, 4, 1, 9), shows=b"  w (")
-    yield Row(
-        "log: without a graph",
-        {"log": LOG},
-        shows=b"_TFProfRoot",
-        commands=("scope", "graph", "op", "code", "advise", "info", "shell"),
-    )
-    yield Row(
-        "log: of 100,000 nodes that are one",
-        {"graph": node(b"w"), "log": entry(b"w", frame(1, 1, 1), float_ops=1) * 100_000},
-        shows=b"  w (",
-        commands=_STACKS,
-    )
+    yield Row("log: without a graph", {"log": LOG}, shows=b"_TFProfRoot",
+              commands=("scope", "graph", "op", "code", "advise", "info", "shell"))  # fmt: skip
+    yield Row("log: of 100,000 nodes that are one",
+              {"graph": node(b"w"), "log": entry(b"w", frame(1, 1, 1), float_ops=1) * 100_000},
+              shows=b"  w (", commands=_STACKS)  # fmt: skip
 
 
 ROWS: Final = [*_bytes(), *_stacks(), *_entries()]

@@ -38,7 +38,6 @@ NAMES: Final = {
     "percents": b"%s%n{0}{a!r}",
     "a path": b"../../../etc/passwd",
 }
-_ONLY_BINARY: Final = ("invalid UTF-8", "a lone surrogate")
 
 
 def _everywhere(name: str, odd: bytes) -> Row:
@@ -46,11 +45,9 @@ def _everywhere(name: str, odd: bytes) -> Row:
     graph = node(b"plain", b"VariableV2", shape_attribute(2)) + node(
         odd, odd, shape_attribute(3), inputs=(odd, b"plain", b"^" + odd)
     )
-    runs = run(
-        device(CPU, stat(odd, 5, 6), stat(b"plain", 7, 8)),
-        device(odd, stat(odd, 5, 6), stat(odd + b"x", 6, 6)),
-        device(b"/" + odd + b"/gpu:0/stream:all", stat(b"plain", 5, 6)),
-    )
+    runs = run(device(CPU, stat(odd, 5, 6), stat(b"plain", 7, 8)),
+               device(odd, stat(odd, 5, 6), stat(odd + b"x", 6, 6)),
+               device(b"/" + odd + b"/gpu:0/stream:all", stat(b"plain", 5, 6)))  # fmt: skip
     log = (
         entry(odd, frame(1, 2, 3, 4), float_ops=7, types=(odd,))
         + entry(b"plain", frame(1, 3, 3), frame(3, 4, 1), float_ops=7, types=(odd, odd))
@@ -62,20 +59,14 @@ def _everywhere(name: str, odd: bytes) -> Row:
 def _long() -> Iterator[Row]:
     """Names of a megabyte."""
     long = b"n" * 1_000_000
-    yield Row(
-        "names: a megabyte",
-        {
-            "graph": node(long, long, inputs=(long,)),
-            "run": run(device(CPU, stat(long, 1, 1)), device(long, stat(long, 1, 1))),
-            "log": entry(long, frame(1, 1, 1), types=(long,)) + text(1, long),
-        },
-        shows=b"nnn (",
-    )
-    yield Row(
-        "names: a thousand with a prefix of a kilobyte",
-        {"graph": b"".join(node(long[:1000] + b"%d" % at) for at in range(1000))},
-        shows=b"nnn100 (",
-    )
+    yield Row("names: a megabyte",
+              {"graph": node(long, long, inputs=(long,)),
+               "run": run(device(CPU, stat(long, 1, 1)), device(long, stat(long, 1, 1))),
+               "log": entry(long, frame(1, 1, 1), types=(long,)) + text(1, long)},
+              shows=b"nnn (")  # fmt: skip
+    yield Row("names: a thousand with a prefix of a kilobyte",
+              {"graph": b"".join(node(long[:1000] + b"%d" % at) for at in range(1000))},
+              shows=b"nnn100 (")  # fmt: skip
     deep = b"a/" * 2_000 + b"b"
     yield Row(
         "names: 2,000 scopes",
@@ -89,12 +80,9 @@ def _long() -> Iterator[Row]:
         shows=b"a/a/a (",
         commands=("scope", "graph", "advise", "save", "overview", "page"),
     )
-    yield Row(
-        "names: 200,000 slashes",
-        {"graph": node(b"x", b"NoOp") + node(b"/" * 200_000, b"NoOp")},
-        shows=b"//// (",
-        commands=("scope", "graph", "advise", "save"),
-    )
+    yield Row("names: 200,000 slashes",
+              {"graph": node(b"x", b"NoOp") + node(b"/" * 200_000, b"NoOp")}, shows=b"//// (",
+              commands=("scope", "graph", "advise", "save"))  # fmt: skip
 
 
 def _kinds() -> Iterator[Row]:
@@ -102,31 +90,20 @@ def _kinds() -> Iterator[Row]:
     long = b"/device:gpu:" + b"0" * 500_000 + b"x"
     cpus = b"/cpu:" * 200_000
     gpus = b"gpu:1" * 200_000
-    yield Row(
-        "names: devices that nearly are one",
-        {
-            "graph": node(b"w"),
-            "run": run(*(device(d, stat(b"w", 1, 1)) for d in (long, cpus, gpus))),
-        },
-        shows=b"  w (",
-        commands=FEW,
-    )
+    yield Row("names: devices that nearly are one",
+              {"graph": node(b"w"),
+               "run": run(*(device(d, stat(b"w", 1, 1)) for d in (long, cpus, gpus)))},
+              shows=b"  w (", commands=FEW)  # fmt: skip
     gradients = b"gradients/" * 50_000 + b"_grad/" * 50_000
-    yield Row(
-        "names: gradients of gradients",
-        {
-            "graph": node(gradients) + node(b"w"),
-            "log": entry(gradients, frame(1, 1, 1)) + entry(b"w", frame(1, 1, 1)) + text(1, b"f"),
-        },
-        shows=b"gradients/",
-        commands=("scope", "code", "save"),
-    )
+    yield Row("names: gradients of gradients",
+              {"graph": node(gradients) + node(b"w"),
+               "log": entry(gradients,
+                            frame(1, 1, 1)) + entry(b"w", frame(1, 1, 1)) + text(1, b"f")},
+              shows=b"gradients/", commands=("scope", "code", "save"))  # fmt: skip
     collection = part(1, b"trainable_variables"), part(2, part(2, part(1, part(1, b":" * 100_000))))
-    yield Row(
-        "names: of variables that are only colons",
-        {"graph": part(1, part(4, b"t")) + part(2, node(b"w")) + part(4, *collection)},
-        shows=b"  w (",
-    )
+    yield Row("names: of variables that are only colons",
+              {"graph": part(1, part(4, b"t")) + part(2, node(b"w")) + part(4, *collection)},
+              shows=b"  w (")  # fmt: skip
 
 
 ROWS: Final = [*(_everywhere(*one) for one in NAMES.items()), *_long(), *_kinds()]

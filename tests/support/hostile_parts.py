@@ -109,13 +109,8 @@ def output(slot: int, requested: int, allocated: int, *dims: int) -> bytes:
     return part(7, number(1, slot), part(3, number(1, 1), part(2, shape(*dims)), allocation))
 
 
-RUN: Final = run(
-    device(
-        CPU,
-        stat(b"w", 100, 5, memory(b"cpu", 60, 60, 60, 0)),
-        stat(b"s/mul", 110, 20, output(0, 40, 64, 2, 5)),
-    )
-)
+RUN: Final = run(device(CPU, stat(b"w", 100, 5, memory(b"cpu", 60, 60, 60, 0)),
+                        stat(b"s/mul", 110, 20, output(0, 40, 64, 2, 5))))  # fmt: skip
 
 
 # --- op logs -------------------------------------------------------------------------------

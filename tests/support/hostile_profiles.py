@@ -45,12 +45,9 @@ def _bytes() -> Iterator[Row]:
             yield _saved(f"{what} of length {name}", PROFILE, inside, refused=_DAMAGED)
     yield _saved("steps cut off", PROFILE, part(3, b"\x80"), refused=_DAMAGED)
     yield _saved("steps of eleven bytes", PROFILE, part(3, b"\xff" * 10 + b"\1"), refused=_DAMAGED)
-    yield _saved(
-        "times that are no pairs",
-        PROFILE,
-        saved_node(9, b"n", record(0, times(5, b"/cpu:0", (7,)))),
-        refused="an execution without start and duration",
-    )
+    yield _saved("times that are no pairs", PROFILE,
+                 saved_node(9, b"n", record(0, times(5, b"/cpu:0", (7,)))),
+                 refused="an execution without start and duration")  # fmt: skip
     yield _saved("groups", PROFILE, b"\x0b\x0c", refused=_DAMAGED)
     yield _saved("attributes nested a million deep", PROFILE, partial(_attributes, 1_000_000))
 
@@ -62,62 +59,39 @@ def _attributes(depth: int) -> bytes:
 def _ids() -> Iterator[Row]:
     lost = "inputs name nodes that the saved profile does not have"
     for key in (99, -1, INT64_MAX, INT64_MIN):
-        yield _saved(
-            f"an input of id {key}",
-            PROFILE,
-            saved_node(9, b"n", saved_input(0, key), saved_input(key, 0)),
-            notes=f"1 {lost}",
-        )
-        yield _saved(
-            f"a node of id {key}",
-            PROFILE,
-            saved_node(key, b"n", saved_input(0, key)),
-            shows=b"  n (",
-        )
-    yield _saved(
-        "inputs in a circle",
-        *(saved_node(at, b"c%d" % at, saved_input(0, (at + 1) % 20_000)) for at in range(20_000)),
-        shows=b"  c0 (",
-        commands=FEW,
-    )
+        reader = saved_node(9, b"n", saved_input(0, key), saved_input(key, 0))
+        yield _saved(f"an input of id {key}", PROFILE, reader, notes=f"1 {lost}")
+        node = saved_node(key, b"n", saved_input(0, key))
+        yield _saved(f"a node of id {key}", PROFILE, node, shows=b"  n (")
+    yield _saved("inputs in a circle",
+                 *(saved_node(at, b"c%d" % at, saved_input(0, (at + 1) % 20_000))
+                   for at in range(20_000)),
+                 shows=b"  c0 (", commands=FEW)  # fmt: skip
     yield _saved("an id twice", PROFILE, saved_node(0, b"other"), shows=b"  other (")
     yield _saved("a name twice", PROFILE, saved_node(7, b"w", saved_input(0, 7)), shows=b"  w (")
-    yield _saved(
-        "stacks of texts that are not there",
-        PROFILE,
-        saved_node(9, b"n", part(10, frame(-1, 1, INT64_MAX), frame(99, -1, 0))),
-        shows=b"  n (",
-    )
+    yield _saved("stacks of texts that are not there", PROFILE,
+                 saved_node(9, b"n", part(10, frame(-1, 1, INT64_MAX), frame(99, -1, 0))),
+                 shows=b"  n (")  # fmt: skip
     yield _saved("traces and no stacks", saved_node(9, b"n"), number(2, 1), shows=b"  n (")
-    yield _saved(
-        "outputs behind gaps",
-        PROFILE,
-        saved_node(
-            9,
-            b"n",
-            *(part(15, number(1, at), part(2, part(1, b"\3"))) for at in (5, -1, 1 << 31)),
-            *(part(31, number(1, at), part(2, b"lost")) for at in (5, -1, 1 << 31)),
-        ),
-        shows=b"  n (",
-    )
-    yield _saved(
-        "dims that overflow",
-        PROFILE,
-        saved_node(9, b"n", part(4, varint(INT64_MAX) * 3), op=b"VariableV2"),
-        shows=b"  n (",
-    )
+    yield _saved("outputs behind gaps", PROFILE,
+                 saved_node(9, b"n",
+                            *(part(15, number(1, at), part(2, part(1, b"\3")))
+                              for at in (5, -1, 1 << 31)),
+                            *(part(31, number(1, at), part(2, b"lost"))
+                              for at in (5, -1, 1 << 31))),
+                 shows=b"  n (")  # fmt: skip
+    yield _saved("dims that overflow", PROFILE,
+                 saved_node(9, b"n", part(4, varint(INT64_MAX) * 3), op=b"VariableV2"),
+                 shows=b"  n (")  # fmt: skip
     yield _saved("rank 100,000", PROFILE, saved_node(9, b"n", part(4, b"\1" * 100_000)))
 
 
 def _steps() -> Iterator[Row]:
     for step in (-1, INT64_MAX, INT64_MIN, 1 << 32):
-        yield _saved(
-            f"step {step}",
-            PROFILE,
-            saved_node(9, b"n", record(step, times(5, b"/cpu:0", (5, 6)), part(6, b"/cpu:0"))),
-            part(3, varint(step & (1 << 64) - 1)),
-            shows=b"  n (",
-        )
+        yield _saved(f"step {step}", PROFILE,
+                     saved_node(9, b"n",
+                                record(step, times(5, b"/cpu:0", (5, 6)), part(6, b"/cpu:0"))),
+                     part(3, varint(step & (1 << 64) - 1)), shows=b"  n (")  # fmt: skip
         yield _saved(
             f"times of {step}",
             PROFILE,
@@ -144,27 +118,16 @@ def _steps() -> Iterator[Row]:
         commands=("scope", "info"),
         refused="has 200,000 steps; tfprof accepts at most 10,000 steps (--limit_steps raises",
     )
-    yield _saved(
-        "200 steps, each on a device of its own",
-        PROFILE,
-        *(
-            saved_node(9 + at, b"n%d" % at, record(at, times(5, b"/cpu:%d" % at, (5, 6))))
-            for at in range(200)
-        ),
-        shows=b"  n0 (",
-        commands=("scope", "save", "convert"),
-    )
-    yield _saved(
-        "a thousand steps of two nodes each, of 20,000",
-        PROFILE,
-        *(saved_node(9 + at, b"n%d" % at) for at in range(1_000, 20_000)),
-        *(
-            saved_node(9 + at, b"n%d" % at, *(record(at + one, number(1, 1)) for one in range(2)))
-            for at in range(1_000)
-        ),
-        shows=b"  n0 (",
-        commands=("scope", "save"),
-    )
+    yield _saved("200 steps, each on a device of its own", PROFILE,
+                 *(saved_node(9 + at, b"n%d" % at, record(at, times(5, b"/cpu:%d" % at, (5, 6))))
+                   for at in range(200)),
+                 shows=b"  n0 (", commands=("scope", "save", "convert"))  # fmt: skip
+    yield _saved("a thousand steps of two nodes each, of 20,000", PROFILE,
+                 *(saved_node(9 + at, b"n%d" % at) for at in range(1_000, 20_000)),
+                 *(saved_node(9 + at, b"n%d" % at,
+                              *(record(at + one, number(1, 1)) for one in range(2)))
+                   for at in range(1_000)),
+                 shows=b"  n0 (", commands=("scope", "save"))  # fmt: skip
     yield _saved(
         "a step with the numbers of nothing",
         PROFILE,

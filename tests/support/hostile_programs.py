@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from hlo_made import computation, instruction, module, number, parameter, proto
 from hostile import Row
 from hostile_functions import FEW
-from tfprof.wire.scalar import encode_bytes
+from hostile_parts import part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,10 +52,8 @@ def _deep() -> Iterator[Row]:
     """Computations that call others, or themselves."""
 
     def calling(at: int, *called: int) -> bytes:
-        calls = [
-            instruction(f"c{at}_{place}", "call", 100 * at + place, [100 * at], calls=[each])
-            for place, each in enumerate(called, 1)
-        ]
+        calls = [instruction(f"c{at}_{place}", "call", 100 * at + place, [100 * at], calls=[each])
+                 for place, each in enumerate(called, 1)]  # fmt: skip
         return computation(f"b{at}", at, 100 * at, parameter("p", 100 * at), *calls)
 
     loop = [calling(at, at % 3 + 2) for at in range(2, 5)]
@@ -94,10 +92,10 @@ def _names() -> Iterator[Row]:
 
     yield _row("a long scope of many", shared, commands=("scope", "info"))
     # Frames that are their own callers; each instruction has one.
-    frames = b"".join(encode_bytes(4, number(1, 1) + number(2, at % 3 + 1)) for at in range(3))
-    place = encode_bytes(3, number(1, 1) + number(2, 9) + number(3, 2**40))
-    index = encode_bytes(17, encode_bytes(1, b"train.py") + place + frames)
-    stack = encode_bytes(7, number(15, 2))
+    frames = b"".join(part(4, number(1, 1) + number(2, at % 3 + 1)) for at in range(3))
+    place = part(3, number(1, 1) + number(2, 9) + number(3, 2**40))
+    index = part(17, part(1, b"train.py") + place + frames)
+    stack = part(7, number(15, 2))
     body = computation("main", 1, 9, parameter("x", 1), instruction("y", "add", 9, [1, 1], stack))
     yield _row("frames that call each other", proto(module("jit_f", 1, body, more=index)),
                commands=FEW)  # fmt: skip
@@ -111,12 +109,10 @@ def _large() -> Iterator[Row]:
     negative = [-1, -(2**63), 3]
     yield _row("negative dimensions", _main(instruction("y", "add", 9, [1], dims=negative)),
                commands=FEW)  # fmt: skip
-    window = encode_bytes(15, encode_bytes(1, number(1, 2**62) + number(6, -4)) * 50)
-    convolution = instruction(
-        "y", "convolution", 9, [1, 1], window, encode_bytes(16, number(4, 99))
-    )
+    window = part(15, part(1, number(1, 2**62) + number(6, -4)) * 50)
+    convolution = instruction("y", "convolution", 9, [1, 1], window, part(16, number(4, 99)))
     yield _row("a window of any size", _main(convolution), commands=FEW)
-    trips = encode_bytes(43, b'{"known_trip_count":{"n":"999999999999999999"}}')
+    trips = part(43, b'{"known_trip_count":{"n":"999999999999999999"}}')
     inner = computation("b", 2, 20, parameter("p", 20), instruction("z", "add", 21, [20, 20]))
     often = instruction("y", "while", 9, [1], trips, calls=[2, 2])
     yield _row("a loop that never ends", _main(often, others=(inner,)), shows=b"y/body/z (",
@@ -125,10 +121,8 @@ def _large() -> Iterator[Row]:
     def applied() -> bytes:
         first = 10**7
         body = [instruction(f"m{at}", "multiply", first + at, dims=()) for at in range(999)]
-        reduces = (
-            instruction(f"r{at}", "reduce", at, [1, 1], calls=[2], dims=(2,))
-            for at in range(2, 20_000)
-        )
+        reduces = (instruction(f"r{at}", "reduce", at, [1, 1], calls=[2], dims=(2,))
+                   for at in range(2, 20_000))  # fmt: skip
         return _main(*reduces, others=(computation("b", 2, first + 998, *body),))
 
     yield _row("20,000 reductions that apply 999 operations", applied,
@@ -147,8 +141,8 @@ def _conditions() -> Iterator[Row]:
               for at in carried),
             instruction("t", "tuple", 10**6 + 1, [10**6 + at for at in carried]),
         ]  # fmt: skip
-        five = encode_bytes(8, encode_bytes(1, number(2, 4)) + encode_bytes(4, b"\5"))
-        below = encode_bytes(63, b"LT")
+        five = part(8, part(1, number(2, 4)) + part(4, b"\5"))
+        below = part(63, b"LT")
         asked = [parameter("p", 2 * 10**6)]
         for at in range(comparisons):
             element, constant, result = (field * 10**6 + at for field in (3, 4, 5))

@@ -61,24 +61,19 @@ def _bytes() -> Iterator[Row]:
 
 
 def _names() -> Iterator[Row]:
-    yield _run(
-        "of another graph",
-        run(device(CPU, *(stat(b"other%d" % at, at + 1, 1) for at in range(3)))),
-        shows=b"  other0 (",
-        notes="the run may belong to another graph",
-    )
+    yield _run("of another graph",
+               run(device(CPU, *(stat(b"other%d" % at, at + 1, 1) for at in range(3)))),
+               shows=b"  other0 (", notes="the run may belong to another graph")  # fmt: skip
     yield Row("run: without a graph", {"run": RUN}, shows=b"  s/mul (")
     yield _run(
         "names that are odd",
         run(device(CPU, *(stat(one, 5, 5) for one in (b"", b":", b"w:", b"w:w:w", b"_SOURCE")))),
         shows=b"  w (",
     )
-    yield _run(
-        "30,000 devices",
-        run(*(device(b"/device:CPU:%d" % at, stat(b"w", at + 1, 1)) for at in range(30_000))),
-        shows=b"  w (",
-        commands=FEW,
-    )
+    yield _run("30,000 devices",
+               run(*(device(b"/device:CPU:%d" % at, stat(b"w", at + 1, 1))
+                     for at in range(30_000))),
+               shows=b"  w (", commands=FEW)  # fmt: skip
 
 
 def _times() -> Iterator[Row]:
@@ -93,16 +88,11 @@ def _times() -> Iterator[Row]:
         "0 and 0": ((0, 0), (1, 0)),
     }
     for name, times in cases.items():
-        yield _run(
-            f"times that are {name}",
-            run(
-                device(CPU, *(stat(b"w", *one) for one in times)),
-                device(STREAM, *(stat(b"s/mul", *one) for one in times)),
-                device(GPU, *(stat(b"x", *one) for one in times)),
-            ),
-            RUN,
-            shows=b"  w (",
-        )
+        yield _run(f"times that are {name}",
+                   run(device(CPU, *(stat(b"w", *one) for one in times)),
+                       device(STREAM, *(stat(b"s/mul", *one) for one in times)),
+                       device(GPU, *(stat(b"x", *one) for one in times))),
+                   RUN, shows=b"  w (")  # fmt: skip
 
 
 def _memory() -> Iterator[Row]:
@@ -111,34 +101,20 @@ def _memory() -> Iterator[Row]:
         kept = part(12, number(1, size), number(3, size), number(2, size))
         outputs = [output(slot, size, size, 2, 3) for slot in (0, 1, -1, 1 << 31, INT64_MAX)]
         records = part(6, part(1, b"GPU"), *(part(6, number(1, size), number(2, size)),) * 3)
-        yield _run(
-            f"bytes that are {name}",
-            run(
-                device(CPU, stat(b"w", 5, 5, *many, kept, *outputs)),
-                device(GPU, stat(b"x", 5, 5, *many, kept, *outputs, records), stat(b"x", 6, 6)),
-                device(STREAM, stat(b"x", 5, 5)),
-            ),
-            RUN,
-            shows=b"  w (",
-        )
-    yield _run(
-        "outputs of absurd shapes",
-        run(
-            device(
-                CPU,
-                stat(b"x", 5, 5, output(0, 1, 1, INT64_MAX, INT64_MIN, -1)),
-                stat(b"s/mul", 5, 5, output(0, 1, 1, *[2] * 50_000)),
-                stat(b"w", 5, 5, *(output(0, 1, 1, 1 << 40) for _ in range(1_000))),
-            )
-        ),
-        shows=b"  w (",
-    )
-    yield _run(
-        "no start times, 50,000 times",
-        run(device(CPU, *(stat(b"w", 0, 5) for _ in range(50_000)))),
-        notes="w has no start time, skipping",
-        commands=FEW,
-    )
+        yield _run(f"bytes that are {name}",
+                   run(device(CPU, stat(b"w", 5, 5, *many, kept, *outputs)),
+                       device(GPU, stat(b"x", 5, 5, *many, kept, *outputs, records),
+                              stat(b"x", 6, 6)),
+                       device(STREAM, stat(b"x", 5, 5))),
+                   RUN, shows=b"  w (")  # fmt: skip
+    yield _run("outputs of absurd shapes",
+               run(device(CPU, stat(b"x", 5, 5, output(0, 1, 1, INT64_MAX, INT64_MIN, -1)),
+                          stat(b"s/mul", 5, 5, output(0, 1, 1, *[2] * 50_000)),
+                          stat(b"w", 5, 5, *(output(0, 1, 1, 1 << 40) for _ in range(1_000))))),
+               shows=b"  w (")  # fmt: skip
+    yield _run("no start times, 50,000 times",
+               run(device(CPU, *(stat(b"w", 0, 5) for _ in range(50_000)))),
+               notes="w has no start time, skipping", commands=FEW)  # fmt: skip
     many_notes = [stat(b"n%d" % at, 0, 5) for at in range(20_000)]
     yield Row(
         "run: no start times of 20,000 nodes",

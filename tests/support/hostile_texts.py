@@ -34,11 +34,8 @@ def _nesting() -> Iterator[Row]:
             "lists of functions": b"attr { key: '_output_shapes' " + listed + b"}",
         }.items():
             # Attributes are read, and protobuf itself takes no message that is nested so deeply.
-            yield _graph(
-                f"{depth:,} {name} deep",
-                GRAPH_TEXT + _NODE % inside,
-                refused="graph: messages are nested too deeply",
-            )
+            yield _graph(f"{depth:,} {name} deep", GRAPH_TEXT + _NODE % inside,
+                         refused="graph: messages are nested too deeply")  # fmt: skip
         yield _graph(
             f"{depth:,} unknown messages deep", GRAPH_TEXT + _NODE % anything, shows=b"  n ("
         )
@@ -60,94 +57,52 @@ def _spelling() -> Iterator[Row]:
     shape = b'attr { key: "shape" value { shape { dim { size: %s } } } }'
     for name, dim in dims.items():
         yield _graph(name, GRAPH_TEXT + _NODE % (shape % dim), refused="graph:5:")
-    for name, dim in {
-        "a negative dim": b"-9223372036854775808",
-        "2^63-1": b"0x7fffffffffffffff",
-    }.items():
+    known = {"a negative dim": b"-9223372036854775808", "2^63-1": b"0x7fffffffffffffff"}
+    for name, dim in known.items():
         yield _graph(name, GRAPH_TEXT + _NODE % (shape % dim), shows=b"  n (")
-    yield _graph(
-        "no UTF-8",
-        GRAPH_TEXT + b'node { name: "\xff\xfe" }',
-        refused="graph:5:15: expected text in UTF-8",
-    )
-    yield _graph(
-        "escapes that are no UTF-8", GRAPH_TEXT + b'node { name: "\\377" }', refused="graph:5:"
-    )
-    yield _graph(
-        "a string without end",
-        GRAPH_TEXT + b'node { name: "' + b"x" * 1_000_000,
-        refused="graph:5:",
-    )
-    yield _graph(
-        "50,000 strings", GRAPH_TEXT + b"node { name: " + b'"" ' * 50_000, refused="graph:"
-    )
-    yield _graph(
-        "a million escapes",
-        GRAPH_TEXT + b'node { name: "' + b"\\n" * 300_000 + b'" }',
-        shows=b"  w",
-    )
-    yield _graph(
-        "a million backslashes",
-        GRAPH_TEXT + b'node { name: "' + b"\\" * 300_001 + b'" }',
-        refused="graph:5:",
-    )
+    refused = {
+        "no UTF-8": (b'node { name: "\xff\xfe" }', "graph:5:15: expected text in UTF-8"),
+        "escapes that are no UTF-8": (b'node { name: "\\377" }', "graph:5:"),
+        "a string without end": (b'node { name: "' + b"x" * 1_000_000, "graph:5:"),
+        "50,000 strings": (b"node { name: " + b'"" ' * 50_000, "graph:"),
+        "a million backslashes": (b'node { name: "' + b"\\" * 300_001 + b'" }', "graph:5:"),
+        "separators": (b"; , " * 100_000, "graph:5:3"),
+        "a name of a field without end": (b"a" * 1_000_000, "graph:5:"),
+        "extensions": (b"[a.b.c] { }", "graph:5:"),
+        "a name twice in a node": (_NODE % b'name: "m"', 'expected only one "name"'),
+        "NUL": (b"\0", "graph:5:1"),
+        "binary behind it": (GRAPH, "expected text in UTF-8"),
+    }
+    for name, (text, says) in refused.items():
+        yield _graph(name, GRAPH_TEXT + text, refused=says)
+    yield _graph("blanks and then nothing of the kind", b" " * 1_000_000 + b"!", refused="graph")
+    shows = {
+        "a million escapes": (b'node { name: "' + b"\\n" * 300_000 + b'" }', b"  w"),
+        "an unknown enum": (_NODE % b'attr { key: "T" value { type: DT_999 } }', b"  n ("),
+        "unknown fields": (_NODE % b'later: 7 more { x: "y" }' + b"future { }", b"  n ("),
+        "strings in many pieces": (b"node { name: " + b"'a' " * 30_000 + b"}", b"  w ("),
+        "a list of many": (_NODE % (b"input: [" + b"'w', " * 30_000 + b"'w']"), b"  n ("),
+    }
+    for name, (text, piece) in shows.items():
+        yield _graph(name, GRAPH_TEXT + text, shows=piece)
     yield _graph("comments", b"# c\n" * 100_000 + GRAPH_TEXT + b"#" * 1_000_000, shows=b"  w (")
     yield _graph("blanks", b" \n\t" * 100_000 + GRAPH_TEXT + b" " * 1_000_000, shows=b"  w (")
-    yield _graph("blanks and then nothing of the kind", b" " * 1_000_000 + b"!", refused="graph")
-    yield _graph("separators", GRAPH_TEXT + b"; , " * 100_000, refused="graph:5:3")
-    yield _graph("a name of a field without end", GRAPH_TEXT + b"a" * 1_000_000, refused="graph:5:")
-    yield _graph(
-        "an unknown enum",
-        GRAPH_TEXT + _NODE % b'attr { key: "T" value { type: DT_999 } }',
-        shows=b"  n (",
-    )
-    yield _graph(
-        "unknown fields",
-        GRAPH_TEXT + _NODE % b'later: 7 more { x: "y" }' + b"future { }",
-        shows=b"  n (",
-    )
-    yield _graph("extensions", GRAPH_TEXT + b"[a.b.c] { }", refused="graph:5:")
-    yield _graph(
-        "a name twice in a node",
-        GRAPH_TEXT + _NODE % b'name: "m"',
-        refused='expected only one "name"',
-    )
-    yield _graph("NUL", GRAPH_TEXT + b"\0", refused="graph:5:1")
-    yield _graph("binary behind it", GRAPH_TEXT + GRAPH, refused="expected text in UTF-8")
-    yield _graph(
-        "strings in many pieces",
-        GRAPH_TEXT + b"node { name: " + b"'a' " * 30_000 + b"}",
-        shows=b"  w (",
-    )
-    yield _graph(
-        "a list of many",
-        GRAPH_TEXT + _NODE % (b"input: [" + b"'w', " * 30_000 + b"'w']"),
-        shows=b"  n (",
-    )
 
 
 def _others() -> Iterator[Row]:
     """Runs and logs, which the same reader reads."""
     for kind, text in {"run": RUN_TEXT, "log": LOG_TEXT}.items():
         deep = text + b"later { x {" + b"x {" * 100_000 + b"}" * 100_000 + b"} }"
-        yield Row(
-            f"text: {kind}, 100,000 deep",
-            {"graph": GRAPH, kind: deep},
-            shows=b"  w (",
-            commands=("scope", "info"),
-        )
+        yield Row(f"text: {kind}, 100,000 deep", {"graph": GRAPH, kind: deep}, shows=b"  w (",
+                  commands=("scope", "info"))  # fmt: skip
         for name, more in {
             "a brace that is not closed": b"later {",
             "a number that is none": b"later: 1x",
             "no UTF-8": b'later: "\xff"',
         }.items():
-            yield Row(
-                f"text: {kind} with {name}",
-                {"graph": GRAPH, kind: text + more},
-                refused=f"{kind}:",
-                blames=f"/{kind}",
-                commands=("scope", "info"),
-            )
+            yield Row(f"text: {kind} with {name}", {"graph": GRAPH, kind: text + more},
+                      refused=f"{kind}:", blames=f"/{kind}",
+                      commands=("scope", "info"))  # fmt: skip
 
 
 ROWS: Final = [*_nesting(), *_spelling(), *_others()]

@@ -13,48 +13,21 @@ if TYPE_CHECKING:
 
 _DAMAGED: Final = "is damaged or cut off"
 # Numbers of the metadata that every trace here has.
-_STATS: Final = (
-    b"step_num",
-    b"hlo_op",
-    b"program_id",
-    b"Hlo Proto",
-    b"id",
-    b"addr",
-    b"requested_bytes",
-    b"tf_op",
-    b"region_type",
-    b"shape",
-    b"is_func",
-    b"eager_op",
-    b"profile_start_time",
-    b"profile_options",
-)
-_KINDS: Final = (
-    b"s/mul:MatMul",
-    b"w:VariableV2",
-    b"train",
-    b"FunctionRun",
-    b"ExecutorState::Process",
-    b"ExecutorPropagateOutputs",
-    b"MemoryAllocation",
-    b"MemoryDeallocation",
-    b"EagerLocalExecute: MatMul",
-    b"a" * 1_000_000 + b":NoOp",
-    b"x:_FusedMatMul",
-    b"\xff\xfe:\x1b[31m",
-)
+_STATS: Final = (b"step_num", b"hlo_op", b"program_id", b"Hlo Proto", b"id", b"addr",
+                 b"requested_bytes", b"tf_op", b"region_type", b"shape", b"is_func", b"eager_op",
+                 b"profile_start_time", b"profile_options")  # fmt: skip
+_KINDS: Final = (b"s/mul:MatMul", b"w:VariableV2", b"train", b"FunctionRun",
+                 b"ExecutorState::Process", b"ExecutorPropagateOutputs", b"MemoryAllocation",
+                 b"MemoryDeallocation", b"EagerLocalExecute: MatMul", b"a" * 1_000_000 + b":NoOp",
+                 b"x:_FusedMatMul", b"\xff\xfe:\x1b[31m")  # fmt: skip
 
 
 def plane(name: bytes, *parts: bytes, kinds: Iterable[bytes] = _KINDS[:9]) -> bytes:
     """An XPlane with the metadata of these *kinds* of events."""
-    metadata = [
-        part(4, number(1, at), part(2, part(2, one), part(4, one.partition(b":")[2])))
-        for at, one in enumerate(kinds, 1)
-    ]
-    stats = [
-        part(5, number(1, at), part(2, number(1, at), part(2, one)))
-        for at, one in enumerate(_STATS, 1)
-    ]
+    metadata = [part(4, number(1, at), part(2, part(2, one), part(4, one.partition(b":")[2])))
+                for at, one in enumerate(kinds, 1)]  # fmt: skip
+    stats = [part(5, number(1, at), part(2, number(1, at), part(2, one)))
+             for at, one in enumerate(_STATS, 1)]  # fmt: skip
     return part(1, part(2, name), *parts, *metadata, *stats)
 
 
@@ -88,13 +61,8 @@ def _bytes() -> Iterator[Row]:
             "an event": part(1, part(3, b"\x22", length)),
             "a stat": part(1, part(3, part(4, b"\x22", length))),
         }.items():
-            yield _trace(
-                f"{what} of length {name}",
-                _SOUND,
-                inside,
-                refused=_DAMAGED,
-                commands=("scope", "info"),
-            )
+            yield _trace(f"{what} of length {name}", _SOUND, inside, refused=_DAMAGED,
+                         commands=("scope", "info"))  # fmt: skip
     yield _trace("no event", plane(b"/host:CPU"), commands=("scope", "info"))
     yield _trace("groups", _SOUND, b"\x0b\x0c", refused=_DAMAGED, commands=("scope",))
 
@@ -114,37 +82,20 @@ def _times() -> Iterator[Row]:
             plane(b"/host:CPU", line(*marks, *events), line(*marks)),
             graph=graph,
         )
-    memory = [
-        event(
-            7,
-            one,
-            1,
-            stat(b"addr", other),
-            stat(b"requested_bytes", other),
-            stat(b"tf_op", b"s/mul"),
-            stat(b"region_type", b"output"),
-        )
-        for one in odd
-        for other in odd
-    ]
+    memory = [event(7, one, 1, stat(b"addr", other), stat(b"requested_bytes", other),
+                    stat(b"tf_op", b"s/mul"), stat(b"region_type", b"output"))
+              for one in odd for other in odd]  # fmt: skip
     back = [event(8, one, 1, stat(b"addr", other)) for one in odd for other in odd]
-    yield _trace(
-        "memory of all sizes",
-        plane(b"/host:CPU", line(*events, *memory, *back)),
-        graph=GRAPH,
-        shows=b"mul (",
-    )
+    yield _trace("memory of all sizes", plane(b"/host:CPU", line(*events, *memory, *back)),
+                 graph=GRAPH, shows=b"mul (")  # fmt: skip
     starts = [part(6, stat(b"profile_start_time", one)[2:]) for one in odd]
     yield _trace("a start that cannot be", plane(b"Task Environment", *starts), _SOUND)
-    yield _trace(
-        "20,000 steps",
-        lambda: plane(
-            b"/host:CPU",
-            line(*(event(3, at * 10**6, 10**5, stat(b"step_num", at)) for at in range(20_000))),
-        ),
-        refused="has 20,000 steps; tfprof accepts at most 10,000 steps",
-        commands=("scope",),
-    )
+    yield _trace("20,000 steps",
+                 lambda: plane(b"/host:CPU",
+                               line(*(event(3, at * 10**6, 10**5, stat(b"step_num", at))
+                                      for at in range(20_000)))),
+                 refused="has 20,000 steps; tfprof accepts at most 10,000 steps",
+                 commands=("scope",))  # fmt: skip
 
 
 def _at_times(times: Callable[[int], tuple[int, int]], count: int) -> bytes:
@@ -166,48 +117,21 @@ def _many() -> Iterator[Row]:
         "at once": lambda _: (7, 7),
     }
     for name, times in cases.items():
-        yield _trace(
-            f"50,000 events {name}",
-            partial(_at_times, times, count),
-            graph=GRAPH,
-            shows=b"mul (",
-            commands=("scope", "graph"),
-            memory_a_byte=120,
-        )
-    yield _trace(
-        "functions that run in each other, 10,000 deep",
-        _deep_functions,
-        shows=b"mul (",
-        commands=("scope",),
-        memory_a_byte=120,
-    )
-    yield _trace(
-        "20,000 events with a name of a million bytes",
-        plane(b"/host:CPU", line(*[event(10, 1, 1)] * 20_000), kinds=_KINDS),
-        refused="row_bytes",
-        commands=("scope",),
-    )
-    yield _trace(
-        "texts that are referred to 100,000 times",
-        plane(
-            b"/host:CPU",
-            line(
-                *[event(1, 1, 1, part(4, number(1, 10), number(7, 99)))] * 1_000,
-                event(2, 9, 1, *[stat(b"shape", b"(f[1])")] * 100_000),
-            ),
-        ),
-        graph=GRAPH,
-        commands=("scope", "op by rules"),
-    )
-    yield _trace(
-        "20,000 planes and lines of nothing",
-        *[plane(b"", kinds=())] * 200,
-        part(1) * 20_000,
-        part(1, part(3) * 20_000),
-        _SOUND,
-        shows=b"mul (",
-        commands=("scope",),
-    )
+        yield _trace(f"50,000 events {name}", partial(_at_times, times, count), graph=GRAPH,
+                     shows=b"mul (", commands=("scope", "graph"), memory_a_byte=120)  # fmt: skip
+    yield _trace("functions that run in each other, 10,000 deep", _deep_functions, shows=b"mul (",
+                 commands=("scope",), memory_a_byte=120)  # fmt: skip
+    yield _trace("20,000 events with a name of a million bytes",
+                 plane(b"/host:CPU", line(*[event(10, 1, 1)] * 20_000), kinds=_KINDS),
+                 refused="row_bytes", commands=("scope",))  # fmt: skip
+    yield _trace("texts that are referred to 100,000 times",
+                 plane(b"/host:CPU",
+                       line(*[event(1, 1, 1, part(4, number(1, 10), number(7, 99)))] * 1_000,
+                            event(2, 9, 1, *[stat(b"shape", b"(f[1])")] * 100_000))),
+                 graph=GRAPH, commands=("scope", "op by rules"))  # fmt: skip
+    yield _trace("20,000 planes and lines of nothing", *[plane(b"", kinds=())] * 200,
+                 part(1) * 20_000, part(1, part(3) * 20_000), _SOUND, shows=b"mul (",
+                 commands=("scope",))  # fmt: skip
 
 
 def _said() -> Iterator[Row]:
@@ -219,13 +143,9 @@ def _said() -> Iterator[Row]:
             part(2, number(1, 1), part(2, b"m"), part(5, number(1, 4), part(6, hlo))),
         )
         host = line(event(3, 1, 9, stat(b"hlo_op", b"fusion"), stat(b"program_id", 1)))
-        yield _trace(
-            f"instructions that are none, {at}",
-            plane(b"/host:metadata", said, kinds=()),
-            plane(b"/host:CPU", host),
-            commands=("scope",),
-            refused=_DAMAGED if at in {1, 3} else "",
-        )
+        yield _trace(f"instructions that are none, {at}", plane(b"/host:metadata", said, kinds=()),
+                     plane(b"/host:CPU", host), commands=("scope",),
+                     refused=_DAMAGED if at in {1, 3} else "")  # fmt: skip
     shapes = (
         b"",
         b"(",
@@ -243,14 +163,10 @@ def _said() -> Iterator[Row]:
         "shapes that are none", plane(b"/host:CPU", line(*events)), graph=GRAPH, shows=b"mul ("
     )
     odd = [event(kind, 1, 1, stat(b"is_func", 1), stat(b"eager_op", b"\xff")) for kind in range(99)]
-    yield _trace(
-        "kinds that there are not",
-        plane(b"/host:CPU", line(*odd), kinds=(*_KINDS[:9], b"", b":", *_KINDS[10:])),
-        plane(b"/device:GPU:0", line(*odd)),
-        plane(b"\xff/device:", line(*odd)),
-        graph=GRAPH,
-        shows=b"mul (",
-    )
+    yield _trace("kinds that there are not",
+                 plane(b"/host:CPU", line(*odd), kinds=(*_KINDS[:9], b"", b":", *_KINDS[10:])),
+                 plane(b"/device:GPU:0", line(*odd)), plane(b"\xff/device:", line(*odd)),
+                 graph=GRAPH, shows=b"mul (")  # fmt: skip
 
 
 ROWS: Final = [*_bytes(), *_times(), *_many(), *_said()]

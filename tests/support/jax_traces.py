@@ -95,21 +95,18 @@ def on_gpu(name: str = "flax_nnx", steps: int = 2) -> JaxTrace:
         "Source code": ops,
     }
     device = plane(
-        "/device:GPU:0",
-        lines,
-        device_vendor="Nvidia",
-        compute_cap_major=8,
-        core_count=108,
+        "/device:GPU:0", lines, device_vendor="Nvidia", compute_cap_major=8, core_count=108,
         memory_bandwidth=1_555_000_000_000,
+    )  # fmt: skip
+    threads = {"python": _annotations(markers), "Host Threads/12": launches}
+    others = plane("/device:GPU:1", {}) + plane("/host:CPU", threads) + environment()
+    return JaxTrace(
+        metadata(name) + device + others,
+        f"jit_{name}",
+        micros,
+        {instructions[0].name: 5 * steps},
+        steps,
     )
-    data = (
-        metadata(name)
-        + device
-        + plane("/device:GPU:1", {})
-        + plane("/host:CPU", {"python": _annotations(markers), "Host Threads/12": launches})
-        + environment()
-    )
-    return JaxTrace(data, f"jit_{name}", micros, {instructions[0].name: 5 * steps}, steps)
 
 
 def _kernel(
@@ -168,16 +165,12 @@ def on_tpu(name: str = "scanned", steps: int = 2) -> JaxTrace:
         "Steps": markers,
     }
     device = plane(
-        "/device:TPU:0",
-        lines,
-        device_type_string="TPU v5 lite",
+        "/device:TPU:0", lines, device_type_string="TPU v5 lite",
         peak_teraflops_per_second=PEAK["teraflops"],
         peak_hbm_bw_gigabytes_per_second=PEAK["gigabytes"],
-    )
-    host = plane("/host:CPU", {"python": _annotations(markers)})
-    return JaxTrace(
-        metadata(name) + device + host + environment(), f"jit_{name}", micros, {}, steps
-    )
+    )  # fmt: skip
+    others = plane("/host:CPU", {"python": _annotations(markers)}) + environment()
+    return JaxTrace(metadata(name) + device + others, f"jit_{name}", micros, {}, steps)
 
 
 def _timeline(

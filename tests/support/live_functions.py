@@ -15,16 +15,8 @@ KERAS_3 = keras.__version__.startswith("3")
 
 def convolutions() -> Any:
     """Convolution and batch normalisation, with moving averages that training does not change."""
-    return keras.Sequential(
-        [
-            layers.Input([8, 8, 3]),
-            layers.Conv2D(4, 3),
-            layers.BatchNormalization(),
-            layers.Flatten(),
-            layers.Dense(10),
-        ],
-        name="convolutions",
-    )
+    inside = [layers.Conv2D(4, 3), layers.BatchNormalization(), layers.Flatten(), layers.Dense(10)]
+    return keras.Sequential([layers.Input([8, 8, 3]), *inside], name="convolutions")
 
 
 def lstm() -> Any:

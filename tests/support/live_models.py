@@ -14,20 +14,16 @@ Other numbers make other steps, where a model has something to vary. Settings of
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from unittest import mock
 
-import paths
-
-os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-
 import numpy as np
 import tensorflow.compat.v1 as tf
+
+import paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -74,12 +70,8 @@ class Live:
         for op in self.made.before:
             self.session.run(op)
         recorded = tf.RunMetadata()
-        self.session.run(
-            self.made.fetches,
-            feed_dict=self.made.feeds(number),
-            options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE),
-            run_metadata=recorded,
-        )
+        full, feeds = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), self.made.feeds(number)
+        self.session.run(self.made.fetches, feeds, full, recorded)
         return recorded
 
 
@@ -185,13 +177,8 @@ def _resnet() -> Step:
         import resnet_model  # noqa: PLC0415 - only found while its folder is on the path
     finally:
         sys.path.pop(0)
-    small: dict[str, Any] = {
-        "BATCH_SIZE": ROWS,
-        "IMAGE_SIZE": 8,
-        "FILTERS": (2, 4),
-        "UNITS_PER_GROUP": 1,
-    }
-    with mock.patch.multiple(resnet_model, **small):
+    small: dict[str, Any] = {"BATCH_SIZE": ROWS, "IMAGE_SIZE": 8, "FILTERS": (2, 4)}
+    with mock.patch.multiple(resnet_model, UNITS_PER_GROUP=1, **small):
         model = resnet_model.build()
     return Step([model.train, model.cost], before=(model.fill_queue,), first=(model.fill_queue,))
 
@@ -301,10 +288,8 @@ def _unknown_batch() -> Step:
 def _images_of_any_size() -> Step:
     """A net of convolutions of which neither batch nor height nor width is known, and gradients."""
     images = tf.placeholder(tf.float32, [None, None, None, 3], name="images")
-    first, second = (
-        tf.get_variable(name, shape)
-        for name, shape in (("first", [3, 3, 3, 4]), ("second", [3, 3, 4, 2]))
-    )
+    first = tf.get_variable("first", [3, 3, 3, 4])
+    second = tf.get_variable("second", [3, 3, 4, 2])
     seen = tf.nn.max_pool2d(tf.nn.relu(tf.nn.conv2d(images, first, 1, "SAME")), 2, 2, "VALID")
     scores = tf.reduce_mean(tf.nn.conv2d(seen, second, 2, "SAME"), [1, 2])
     gradients = tf.gradients(tf.nn.l2_loss(scores), [first, second])

@@ -14,34 +14,28 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 import tempfile
 from dataclasses import dataclass, field
-from multiprocessing import Pipe
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn
 
-import paths
+from child import QUIET_TENSORFLOW, PipeChild
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from typing_extensions import Self
+
 OUTFILE: Final = "OUTFILE"
 """Write this as the path in an output option; it is what answers call the path as well."""
 
+_METRICS: Final = (
+    *("bytes", "peak_bytes", "residual_bytes", "output_bytes", "micros", "accelerator_micros"),
+    *("cpu_micros", "params", "float_ops", "occurrence"),
+)
 UNRESTRICTED: Final[Mapping[str, Any]] = {
     "max_depth": 10_000,
-    "min_bytes": 0,
-    "min_peak_bytes": 0,
-    "min_residual_bytes": 0,
-    "min_output_bytes": 0,
-    "min_micros": 0,
-    "min_accelerator_micros": 0,
-    "min_cpu_micros": 0,
-    "min_params": 0,
-    "min_float_ops": 0,
-    "min_occurrence": 0,
+    **{f"min_{metric}": 0 for metric in _METRICS},
     "step": -1,
     "order_by": "name",
     "account_type_regexes": [".*"],
@@ -58,11 +52,6 @@ UNRESTRICTED: Final[Mapping[str, Any]] = {
 _REPORT_RULER: Final = b"\n==================Model Analysis Report======================\n"
 _END_RULER: Final = b"\n======================End of Report==========================\n"
 _REGEX_LIBRARY_NOISE: Final = re.compile(rb"(?m)^.*re2\.cc:\d+: .*\n")
-_ENVIRONMENT: Final = {
-    "CUDA_VISIBLE_DEVICES": "-1",
-    "TF_CPP_MIN_LOG_LEVEL": "3",
-    "TF_ENABLE_ONEDNN_OPTS": "0",
-}
 
 
 class OracleCrashed(Exception):  # noqa: N818  it is an answer of the original, not an error of ours
@@ -110,12 +99,10 @@ class Oracle:
         self._loaded = False
         self._held: object = None
 
-    def __enter__(self) -> Oracle:  # noqa: PYI034 - Self is not in Python 3.10
-        """Nothing to do on the way in."""
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the worker."""
         self.close()
 
     def close(self) -> None:
@@ -205,7 +192,7 @@ class Oracle:
             raise
 
 
-class _Worker:
+class _Worker(PipeChild):
     """The process, its pipe, its two output files and its folder."""
 
     def __init__(self, timeout: float) -> None:
@@ -214,24 +201,16 @@ class _Worker:
         self.folder = Path(self._temporary.name)
         self._stdout: BinaryIO = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
         self._stderr: BinaryIO = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
-        self._connection, theirs = Pipe()
-        script = paths.SUPPORT / "oracle_worker.py"
-        self._process = subprocess.Popen(
-            [sys.executable, str(script), str(theirs.fileno())],
-            stdin=subprocess.DEVNULL,
-            stdout=self._stdout,
-            stderr=self._stderr,
-            pass_fds=[theirs.fileno()],
-            env={**os.environ, **_ENVIRONMENT},
+        super().__init__(
+            "oracle_worker.py", QUIET_TENSORFLOW, stdout=self._stdout, stderr=self._stderr
         )
-        theirs.close()
 
     def call(self, *request: object) -> tuple[Any, bytes, bytes]:
         try:
-            self._connection.send(request)
-            if not self._connection.poll(self._timeout):
+            self.connection.send(request)
+            if not self.connection.poll(self._timeout):
                 self._crashed("no answer in time")
-            success, value = self._connection.recv()
+            success, value = self.connection.recv()
         except (EOFError, OSError):
             self._crashed("the process ended")
         stdout, stderr = self._take(self._stdout), self._take(self._stderr)
@@ -239,20 +218,15 @@ class _Worker:
             raise OracleRaised(value)
         return value, stdout, _REGEX_LIBRARY_NOISE.sub(b"", stderr)
 
-    def close(self) -> None:
-        self._connection.close()
-        try:
-            self._process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+    def close(self, timeout: float | None = 5) -> None:
+        super().close(timeout)
         self._stdout.close()
         self._stderr.close()
         self._temporary.cleanup()
 
     def _crashed(self, how: str) -> NoReturn:
-        self._process.kill()
-        code = self._process.wait()
+        self.process.kill()
+        code = self.process.wait()
         message = f"{how} (exit code {code}): {_text(self._take(self._stderr))}"
         raise OracleCrashed(message) from None
 

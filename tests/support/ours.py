@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from case import Case
+    from tfprof.query.counted import Answer
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,11 @@ def ask(case: Case) -> Ours:
         return Ours(profile.coverage, notes, b"", _as_they_say(str(problem), case, profile))
     said = "".join(f"{note.text}\n" * note.times for note in report.notes)
     return Ours(profile.coverage, notes, with_their_doc(b"".join(text(report))), said)
+
+
+def answered(case: Case, **other: Any) -> Answer:
+    """The answer of every kind of output; raises UsageError."""
+    return answer(load(case), case.view, Query.of({**_accepted(case), **other}))
 
 
 def _as_they_say(refusal: str, case: Case, profile: Profile) -> str:

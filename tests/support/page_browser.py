@@ -76,8 +76,7 @@ class Pages:
     def blank(self, allowed: str, *, size: tuple[int, int] = DESKTOP, dark: bool = False) -> Page:
         """A new page that may ask for *allowed*, what is below it, and nothing else."""
         context = self.browser.new_context(
-            viewport={"width": size[0], "height": size[1]},
-            color_scheme="dark" if dark else "light",
+            viewport={"width": size[0], "height": size[1]}, color_scheme="dark" if dark else "light"
         )
         self._contexts.append(context)
         context.add_init_script(_WATCH)

@@ -31,27 +31,20 @@ class ProfileFiles:
         ]
 
 
+def _files(folder: Path, *runs: str) -> ProfileFiles:
+    graph, log = folder / "graph.pbtxt.gz", folder / "tfprof_log.gz"
+    return ProfileFiles(graph, tuple(folder / run for run in runs), log)
+
+
+_HANDMADE: Final = DATA / "handmade"
 PROFILES: Final = {
     "handmade": ProfileFiles(
-        DATA / "handmade" / "graph.pbtxt",
-        (DATA / "handmade" / "run_meta_0.pbtxt", DATA / "handmade" / "run_meta_1.pbtxt"),
-        DATA / "handmade" / "op_log.pbtxt",
+        _HANDMADE / "graph.pbtxt",
+        (_HANDMADE / "run_meta_0.pbtxt", _HANDMADE / "run_meta_1.pbtxt"),
+        _HANDMADE / "op_log.pbtxt",
     ),
-    "resnet": ProfileFiles(
-        SAMPLE / "graph.pbtxt.gz",
-        (SAMPLE / "run_meta_0.gz", SAMPLE / "run_meta_1.gz"),
-        SAMPLE / "tfprof_log.gz",
-    ),
-    "model_analyzer": ProfileFiles(
-        DATA / "model_analyzer" / "graph.pbtxt.gz",
-        (DATA / "model_analyzer" / "run_meta.gz",),
-        DATA / "model_analyzer" / "tfprof_log.gz",
-    ),
-    "seq2seq": ProfileFiles(
-        DATA / "seq2seq" / "graph.pbtxt.gz",
-        (DATA / "seq2seq" / "run_meta.gz",),
-        DATA / "seq2seq" / "tfprof_log.gz",
-    ),
+    "resnet": _files(SAMPLE, "run_meta_0.gz", "run_meta_1.gz"),
+    **{name: _files(DATA / name, "run_meta.gz") for name in ("model_analyzer", "seq2seq")},
 }
 
 

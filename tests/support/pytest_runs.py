@@ -27,29 +27,13 @@ def run_pytest(folder: Path, *words: str) -> Ran:
     junit = folder / "ran.xml"
     source = str(Path(tfprof.__file__).parents[1])
     paths = [source, *filter(None, [os.environ.get("PYTHONPATH")])]
+    plugins = ("-p", "tfprof.pytest_plugin", "-p", "no:cacheprovider")
+    strict = ("-W", "error", "--strict-config", f"--junitxml={junit}")
+    alone = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": os.pathsep.join(paths)}
     ran = subprocess.run(
-        [
-            *(
-                sys.executable,
-                "-m",
-                "pytest",
-                "-p",
-                "tfprof.pytest_plugin",
-                "-p",
-                "no:cacheprovider",
-            ),
-            *("-W", "error", "--strict-config", f"--junitxml={junit}", *words, str(folder)),
-        ],
-        cwd=folder,
-        env={
-            **os.environ,
-            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-            "PYTHONPATH": os.pathsep.join(paths),
-        },
-        capture_output=True,
-        check=False,
-        text=True,
-    )
+        [sys.executable, "-m", "pytest", *plugins, *strict, *words, str(folder)],
+        cwd=folder, env={**os.environ, **alone}, capture_output=True, check=False, text=True,
+    )  # fmt: skip
     cases = ET.parse(junit).getroot().iter("testcase") if junit.exists() else ()  # noqa: S314
     problems = {
         case.get("name", ""): [*case.iter("failure"), *case.iter("error")] for case in cases

@@ -19,15 +19,7 @@ DataType: Final[Any] = piece("tensorflow.core.framework.types_pb2").DataType
 FLOATS: Final = (0.0, -0.0, 1.0, -2.5, 0.1, 1e-45, 3.4e38, 1e20, 2.0**-130)
 NOT_FINITE: Final = (float("nan"), float("inf"), float("-inf"))
 TEXTS: Final = (
-    "",
-    "T",
-    "value",
-    "é日本",
-    'q"uote',
-    "it's",
-    "back\\slash",
-    "a\nb\tc",
-    "{ x: 1 } # no",
+    *("", "T", "value", "é日本", 'q"uote', "it's", "back\\slash", "a\nb\tc", "{ x: 1 } # no"),
 )
 NUMBERS: Final[dict[int, tuple[Any, ...]]] = {
     FieldDescriptor.CPPTYPE_INT32: (0, 1, -1, 127, 128, 2**31 - 1, -(2**31)),

@@ -69,10 +69,8 @@ class RandomFleet:
 
     def options(self, view: str) -> dict[str, Any]:
         """Random options of *view*."""
-        rows, types = (
-            _row_names(view, self.graph, self.op_log),
-            _types(self.graph, self.op_log, self.runs),
-        )
+        rows = _row_names(view, self.graph, self.op_log)
+        types = _types(self.graph, self.op_log, self.runs)
         made = make_options(self.rng, view, rows, types, [-1, 0, 1])
         made["output"], made["flops"] = "stdout", "log"
         return made

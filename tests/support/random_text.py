@@ -170,17 +170,8 @@ UNKNOWN: Final = (
     *('["a" "b", c]', "[{x:1},<y:2>,3]", "[[1]]", "[1,]"),
 )
 CONTENTS: Final = (
-    *(
-        b"",
-        b"abc",
-        b"shape",
-        "é".encode(),
-        b"a\"b'",
-        b"\\",
-        b"x\ny",
-        b"_output_shapes",
-        b"\x00\x1f",
-    ),
+    *(b"", b"abc", b"shape", "é".encode(), b"a\"b'", b"\\", b"x\ny", b"_output_shapes"),
+    b"\x00\x1f",
 )
 TOKENS: Final = {
     FieldDescriptor.TYPE_BOOL: (("true", "false", "t", "f", "1", "0", "True", "False"), ("TRUE",)),

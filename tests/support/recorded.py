@@ -21,11 +21,8 @@ def records() -> list[dict[str, Any]]:
 
 def with_output(kind: str) -> list[dict[str, Any]]:
     """Those that ask a view for this kind of output."""
-    return [
-        record
-        for record in records()
-        if record["cmd"] != "advise" and record["options"]["output"].startswith(kind)
-    ]
+    asked = (record for record in records() if record["cmd"] != "advise")
+    return [record for record in asked if record["options"]["output"].startswith(kind)]
 
 
 def case_of(record: dict[str, Any]) -> Case:

@@ -24,13 +24,11 @@ def differences(oracle: Oracle, case: Case, checkers: Sequence[str] = tuple(CHEC
     oracle.load(case.graph, case.op_log, case.steps)
     theirs = oracle.advise(checkers)
     mine = advise(ours.load(case), {name: {} for name in checkers})
+    read = AdviceProto.FromString
     pairs = {
         "notes": (theirs.stderr.decode(), said(mine)),
         "sections": (sections(theirs.stdout), sections(b"".join(text(mine)))),
-        "proto": (
-            AdviceProto.FromString(theirs.result),
-            AdviceProto.FromString(b"".join(proto(mine))),
-        ),
+        "proto": (read(theirs.result), read(b"".join(proto(mine)))),
     }
     return [f"{what}:\n{a}\nis not\n{b}" for what, (a, b) in pairs.items() if a != b]
 

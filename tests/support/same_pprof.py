@@ -9,8 +9,6 @@ import ours
 from oracle import OUTFILE
 from tf_wheel import piece
 from tfprof.errors import UsageError
-from tfprof.query.answer import answer
-from tfprof.query.query import Query
 from tfprof.writers.pprof import hint, pprof
 
 if TYPE_CHECKING:
@@ -26,7 +24,7 @@ GZIP_HEADER = bytes.fromhex("1f8b0800000000000003")
 
 
 def report_of(case: Case) -> Answer:
-    return answer(ours.load(case), case.view, Query.of({**ours._accepted(case), "output": "none"}))
+    return ours.answered(case, output="none")
 
 
 def differences(oracle: Oracle, case: Case) -> list[str] | None:

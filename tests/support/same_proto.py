@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 import ours
 from tf_wheel import piece
 from tfprof.errors import UsageError
-from tfprof.query.answer import answer
-from tfprof.query.query import Query
 from tfprof.writers.proto import proto
 
 if TYPE_CHECKING:
@@ -28,7 +26,7 @@ THEIRS: Final = {
 def mine(case: Case) -> Any | None:
     """Our message, read by TensorFlow's class; None where we refuse to answer."""
     try:
-        report = answer(ours.load(case), case.view, Query.of(ours._accepted(case)))
+        report = ours.answered(case)
     except UsageError:
         return None
     return THEIRS[case.view].FromString(proto(report))

@@ -20,7 +20,3 @@ def save(profile: Profile) -> bytes:
 
 def reread(data: bytes) -> Profile:
     return read(Source("the saved profile", np.frombuffer(data, np.uint8)))
-
-
-def source(data: bytes) -> Source:
-    return Source("it", np.frombuffer(data, np.uint8))

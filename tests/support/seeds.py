@@ -120,62 +120,36 @@ PROMPTS = tuple(
         f"{GRAPH} --run_meta_path=run_meta --op_log_path=tfprof_log --checkpoint_path=model.ckpt",
     )
 )
+# fmt: off
 TUTORIAL = (
-    Entry(
-        "tfprof> scope -account_type_regexes _checkpoint_variables -select params -max_depth 4",
-        "differs",
-        "CHECKPOINT",
-        reason=STEP,
-    ),
-    Entry(
-        "tfprof> graph -start_name_regexes cost.* -max_depth 100 -min_micros 10000 "
-        "-select micros -account_type_regexes .*",
-        "shape",
-        "DEPENDS",
-        reason=MACHINE,
-    ),
-    Entry(
-        "tfprof> scope -start_name_regexes gradient.* -max_depth 100 -min_micros 20000 "
-        "-select micros -account_type_regexes .*",
-        "shape",
-        "BACKWARD",
-        reason=MACHINE,
-    ),
-    Entry(
-        "tfprof> scope -min_float_ops 1 -max_depth 10 -select float_ops -account_type_regexes .*",
-        "exact",
-        "FLOPS",
-        reason=CUT,
-    ),
+    Entry("tfprof> scope -account_type_regexes _checkpoint_variables -select params -max_depth 4",
+          "differs", "CHECKPOINT", reason=STEP),
+    Entry("tfprof> graph -start_name_regexes cost.* -max_depth 100 -min_micros 10000 "
+          "-select micros -account_type_regexes .*",
+          "shape", "DEPENDS", reason=MACHINE),
+    Entry("tfprof> scope -start_name_regexes gradient.* -max_depth 100 -min_micros 20000 "
+          "-select micros -account_type_regexes .*",
+          "shape", "BACKWARD", reason=MACHINE),
+    Entry("tfprof> scope -min_float_ops 1 -max_depth 10 -select float_ops -account_type_regexes .*",
+          "exact", "FLOPS", reason=CUT),
     Entry("tfprof> set -account_type_regexes _trainable_variables", "exact"),
     Entry("tfprof> scope -max_depth 4 -select params", "exact", "TRAINABLE"),
     Entry("tfprof> set -account_type_regexes .*", "exact"),
-    Entry(
-        "tfprof> scope -show_name_regexes unit_2_1.*DW -max_depth 100 -account_displayed_op_only",
-        "exact",
-        "BY_NAME",
-    ),
+    Entry("tfprof> scope -show_name_regexes unit_2_1.*DW -max_depth 100 -account_displayed_op_only",
+          "exact", "BY_NAME"),
 )
-OWN_TYPE = Entry(
-    "tfprof> scope -account_type_regexes pool_logit -max_depth 4 -select params",
-    "exact",
-    "POOL_LOGIT",
-    "pool_logit",
-)
+OWN_TYPE = Entry("tfprof> scope -account_type_regexes pool_logit -max_depth 4 -select params",
+                 "exact", "POOL_LOGIT", "pool_logit")
 SERVERS = (
     Entry(TEXTSUM, "shape", profile="seq2seq", reason=SILENT),
     *(
-        Entry(
-            f"tfprof> scope -select device,params -account_type_regexes .*ps.*task:{task}.* "
-            "-max_depth 1",
-            "shape",
-            "HELD",
-            "seq2seq",
-            reason=SMALLER,
-        )
+        Entry(f"tfprof> scope -select device,params -account_type_regexes .*ps.*task:{task}.* "
+              "-max_depth 1",
+              "shape", "HELD", "seq2seq", reason=SMALLER)
         for task in (0, 1)
     ),
 )
+# fmt: on
 
 
 def _of(document: str, *entries: Entry) -> tuple[Entry, ...]:

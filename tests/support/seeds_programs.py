@@ -10,9 +10,6 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-
 import tensorflow.compat.v1 as tf
 
 from tfprof import model_analyzer
@@ -127,9 +124,7 @@ answer = param_stats
         ),
         _told(
             profiled(
-                "code",
-                "PARAMETERS",
-                show_name_regexes=[".*my_code1.py.*", ".*resnet_model.py.*"],
+                "code", "PARAMETERS", show_name_regexes=[".*my_code1.py.*", ".*resnet_model.py.*"]
             )
         ),
     ),

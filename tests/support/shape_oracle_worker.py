@@ -102,6 +102,14 @@ class Builder:
         return self._source(made, kind, is_written=False)
 
 
+def builder_of(definition: Any, defined: dict[str, Any], builders: dict[int, Builder]) -> Builder:
+    """The one of *builders* whose graph is old enough for an operation; made if need be."""
+    producer = (definition.deprecation.version or tf.version.GRAPH_DEF_VERSION) - 1
+    if producer not in builders:
+        builders[producer] = Builder(defined, producer)
+    return builders[producer]
+
+
 def bare(definition: Any, attributes: Mapping[str, Any]) -> Any:
     """An operation without inputs."""
     node = tf.compat.v1.NodeDef(op=definition.name)
@@ -164,10 +172,7 @@ def main() -> None:
         if case.op not in defined:
             continue
         definition = defined[case.op]
-        producer = (definition.deprecation.version or tf.version.GRAPH_DEF_VERSION) - 1
-        if producer not in builders:
-            builders[producer] = Builder(defined, producer)
-        builder = builders[producer]
+        builder = builder_of(definition, defined, builders)
         inputs = inputs_of[number] = full_inputs(definition, case)
         for letter, several in (("v", variants(inputs)), ("b", bindings(inputs))):
             for place, one in enumerate(several):
@@ -175,7 +180,7 @@ def main() -> None:
                 with suppress(ValueError, TypeError, OverflowError):  # TensorFlow rejects it
                     builder.add(case.op, case.attributes, one, name)
         if case.op in RUN:
-            alone = Builder(defined, producer)
+            alone = builder_of(definition, defined, {})
             ran.update(run(alone, case, number, bindings(inputs)))
     graphs = [builder.graph.as_graph_def(add_shapes=True) for builder in builders.values()]
     # Messages one after another are one message with the nodes of all.

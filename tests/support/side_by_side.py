@@ -12,7 +12,6 @@ import contextlib
 import ctypes
 import gzip
 import io
-import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -20,9 +19,6 @@ from difflib import unified_diff
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-
-os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import tensorflow.compat.v1 as tf
 

@@ -297,17 +297,13 @@ def messages(inputs: Inputs) -> dict[str, tuple[Any, Callable[[Source], Profile]
 
 
 def in_wire_format(inputs: Inputs) -> dict[str, Sample]:
-    return {
-        name: Sample(binary(message), read, wire_places)
-        for name, (message, read) in messages(inputs).items()
-    }
+    every = messages(inputs).items()
+    return {name: Sample(binary(made), read, wire_places) for name, (made, read) in every}
 
 
 def in_text(inputs: Inputs) -> dict[str, Sample]:
-    return {
-        name: Sample(printed(message), read, text_places)
-        for name, (message, read) in messages(inputs).items()
-    }
+    every = messages(inputs).items()
+    return {name: Sample(printed(made), read, text_places) for name, (made, read) in every}
 
 
 def written(inputs: Inputs) -> dict[str, Sample]:
@@ -331,17 +327,16 @@ def of_tensorflow_2() -> dict[str, Sample]:
     trace = content(DATA / "xplane" / "compiled_inside" / "trace.xplane.pb.gz")
     run = tagged(b"run", binary(tiny().run), 3)
     events = event_file(part(4, functions), scalar(1), run, scalar(2))
-    lite = (DATA / "tf2" / "control.tflite").read_bytes()
+    lite = (folder / "control.tflite").read_bytes()
+    model = (folder / "module" / "saved_model.pb").read_bytes()
     return {
         "lite": Sample(lite, load, lambda data: [*range(0, len(data), 4)]),
         "functions": Sample(functions, load, wire_places),
         "program": Sample(content(DATA / "hlo" / "mapped.hlo.pb.gz"), load, wire_places),
         "program in text": Sample(content(DATA / "hlo" / "mapped.txt.gz"), load, text_places),
-        "saved model": Sample(
-            (folder / "module" / "saved_model.pb").read_bytes(), load, wire_places
-        ),
+        "saved model": Sample(model, load, wire_places),
         "chunked saved model": Sample(
-            cpb(SavedModel.FromString((folder / "module" / "saved_model.pb").read_bytes()), 2_000),
+            cpb(SavedModel.FromString(model), 2_000),
             load,
             lambda data: [*range(64, 128), *range(0, len(data), 997)],
         ),

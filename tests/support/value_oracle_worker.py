@@ -16,7 +16,7 @@ import tensorflow as tf
 from tensorflow.python.eager import context, execute
 
 from every_op_worker import arguments, registry
-from shape_oracle_worker import Builder, bare, full_inputs
+from shape_oracle_worker import Builder, bare, builder_of, full_inputs
 from shape_variants import bindings, variants
 from value_cases import value_cases
 
@@ -30,9 +30,7 @@ def main() -> None:
     ran: dict[str, list[Any]] = {}
     for number, case in enumerate(value_cases()):
         definition = defined[case.op]
-        producer = (definition.deprecation.version or tf.version.GRAPH_DEF_VERSION) - 1
-        if producer not in builders:
-            builders[producer] = Builder(defined, producer)
+        builder = builder_of(definition, defined, builders)
         inputs = full_inputs(definition, case)
         inputs_of.append(inputs)
         node = bare(definition, case.attributes)
@@ -40,7 +38,7 @@ def main() -> None:
             for place, one in enumerate(several):
                 name = f"c{number}/{letter}{place}"
                 with suppress(ValueError, TypeError, OverflowError, tf.errors.OpError):
-                    builders[producer].add(case.op, case.attributes, one, name)
+                    builder.add(case.op, case.attributes, one, name)
                     if letter == "b":
                         ran[name] = run(definition, node, one)
     graphs = [builder.graph.as_graph_def() for builder in builders.values()]

@@ -36,12 +36,8 @@ def instruction_runs(data: bytes, plane: str = "/host:CPU") -> list[Run]:
     """All runs of instructions in a plane of a trace."""
     (found,) = (body for body in messages(data, 1) if text(body, 2) == plane)
     lines = [_events(found, line) for line in messages(found, 3)]
-    steps = [
-        (event.start, event.end, event.stats["step_num"])
-        for line in lines
-        for event in line
-        if "step_num" in event.stats
-    ]
+    marks = (event for line in lines for event in line if "step_num" in event.stats)
+    steps = [(mark.start, mark.end, mark.stats["step_num"]) for mark in marks]
     return [run for line in lines for run in _runs(line, steps)]
 
 
@@ -77,15 +73,10 @@ def _runs(events: list[_Event], steps: Iterable[tuple[int, int, int]]) -> list[R
         if open_runs:
             own[open_runs[-1]] -= event.end - event.start
         open_runs.append(number)
-    return [
-        Run(
-            event.start,
-            event.end,
-            own[number],
-            event.stats["hlo_op"],
-            event.stats["hlo_module"],
-            event.stats["program_id"],
-            next((step for begin, end, step in steps if begin <= event.start < end), None),
-        )
-        for number, event in enumerate(ran)
-    ]
+    found = []
+    for event, time in zip(ran, own, strict=True):
+        told = event.stats
+        of = told["hlo_op"], told["hlo_module"], told["program_id"]
+        step = next((step for begin, end, step in steps if begin <= event.start < end), None)
+        found.append(Run(event.start, event.end, time, *of, step))
+    return found

@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 import paths
+from hostile_parts import number, part, varint
 from tfprof.read import load
 from tfprof.read.source import Source
 from tfprof.read.xplane import read_trace, with_trace
-from tfprof.wire.scalar import encode_varint as varint
-from wire_parts import field, joined
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tfprof.model import Profile
     from tfprof.read.xplane import TraceColumns
-    from wire_parts import Part
 
 DATA: Final = paths.DATA / "xplane"
 CASES: Final = sorted(path.name for path in DATA.iterdir())
@@ -56,16 +54,17 @@ def joined_with_graph(case: str) -> Profile:
 
 def micros(profile: Profile, step: int | None = None) -> dict[str, int]:
     """The time of every node that took any."""
-    values = profile.values("micros", step).tolist()
-    names = profile.nodes.name.texts()
-    return {name: value for name, value in zip(names, values, strict=True) if value}
+    return _of_nodes(profile, "micros", step)
 
 
 def counts(profile: Profile, step: int) -> dict[str, int]:
     """How often every node ran that did."""
-    values = profile.values("occurrence", step).tolist()
-    names = profile.nodes.name.texts()
-    return {name: value for name, value in zip(names, values, strict=True) if value}
+    return _of_nodes(profile, "occurrence", step)
+
+
+def _of_nodes(profile: Profile, metric: str, step: int | None) -> dict[str, int]:
+    values = zip(profile.nodes.name.texts(), profile.values(metric, step).tolist(), strict=True)
+    return {name: value for name, value in values if value}
 
 
 # --- by hand ----------------------------------------------------------------------------------
@@ -83,40 +82,32 @@ class Event(NamedTuple):
 
 
 def plane(
-    name: str,
-    lines: Mapping[str, Sequence[Event]],
-    metadata: Sequence[Event] = (),
-    **stats: Stat,
+    name: str, lines: Mapping[str, Sequence[Event]], metadata: Sequence[Event] = (), **stats: Stat
 ) -> bytes:
     """A plane of an XSpace with these lines of events, and *metadata* without events."""
     kinds: dict[tuple[str, str, tuple[tuple[str, Stat], ...]], int] = {}
     names: dict[str, int] = {}
     for event in metadata:
         kinds[event.name, event.display or "", event.kind_stats] = len(kinds) + 1
-    body = field(2, name.encode())
-    for number, (line, events) in enumerate(lines.items()):
-        made: list[Part] = [_number(1, number), *field(2, line.encode()), _number(3, 1000)]
+    body = [part(2, name.encode())]
+    for at, (line, events) in enumerate(lines.items()):
+        made = [number(1, at), part(2, line.encode()), number(3, 1000)]
         for event in events:
             after_colon = event.name.rpartition(":")[2] if ":" in event.name else ""
             display = after_colon if event.display is None else event.display
             kind = kinds.setdefault((event.name, display, event.kind_stats), len(kinds) + 1)
-            moment = (_number(2, int(event.start * US)), _number(3, int(event.long * US)))
-            parts: list[Part] = [_number(1, kind), *moment]
-            for stat, value in event.stats:
-                parts += field(4, _stat(names, stat, value))
-            made += field(4, *parts)
-        body += field(3, *made)
-    for (kind_name, display, kind_stats), number in kinds.items():
-        told = [_number(1, number), *field(2, kind_name.encode()), *field(4, display.encode())]
-        for stat, fact in kind_stats:
-            told += field(5, _stat(names, stat, fact))
-        body += field(4, _number(1, number), *field(2, *told))
-    for stat, said in stats.items():
-        body += field(6, _stat(names, stat, said))
-    for stat, number in names.items():
-        named = [_number(1, number), *field(2, stat.encode())]
-        body += field(5, _number(1, number), *field(2, *named))
-    return joined(field(1, *body))
+            moment = (number(2, int(event.start * US)), number(3, int(event.long * US)))
+            stats_of = (part(4, _stat(names, stat, value)) for stat, value in event.stats)
+            made.append(part(4, number(1, kind), *moment, *stats_of))
+        body.append(part(3, *made))
+    for (kind_name, display, kind_stats), kind in kinds.items():
+        told = [number(1, kind), part(2, kind_name.encode()), part(4, display.encode())]
+        told += [part(5, _stat(names, stat, fact)) for stat, fact in kind_stats]
+        body.append(part(4, number(1, kind), part(2, *told)))
+    body += [part(6, _stat(names, stat, said)) for stat, said in stats.items()]
+    for stat, at in names.items():
+        body.append(part(5, number(1, at), part(2, number(1, at), part(2, stat.encode()))))
+    return part(1, *body)
 
 
 def host(*events: Event, **lines: Sequence[Event]) -> bytes:
@@ -125,7 +116,7 @@ def host(*events: Event, **lines: Sequence[Event]) -> bytes:
 
 
 def environment(level: int = 3, start_ns: int = 1_700_000_000_000_000_000) -> bytes:
-    options = b"\x10" + varint(level)
+    options = number(2, level)
     return plane("Task Environment", {}, profile_start_time=start_ns, profile_options=options)
 
 
@@ -133,17 +124,13 @@ def trace(*planes: bytes) -> TraceColumns:
     return read_trace(source(b"".join(planes)))
 
 
-def _number(number: int, value: int) -> bytes:
-    return varint(number << 3) + varint(value)
-
-
 def _stat(names: dict[str, int], name: str, value: Stat) -> bytes:
     """A stat; like a name, a text stands among the *names* and is referred to."""
-    number = _number(1, names.setdefault(name, len(names) + 1))
+    key = number(1, names.setdefault(name, len(names) + 1))
     if isinstance(value, int):
-        return number + _number(4, value)
+        return key + number(4, value)
     if isinstance(value, float):
-        return number + varint(2 << 3 | 1) + struct.pack("<d", value)
+        return key + varint(2 << 3 | 1) + struct.pack("<d", value)
     if isinstance(value, str):
-        return number + _number(7, names.setdefault(value, len(names) + 1))
-    return number + joined(field(6, value))
+        return key + number(7, names.setdefault(value, len(names) + 1))
+    return key + part(6, value)

@@ -18,24 +18,25 @@ The folder `golden` is not made here: it holds commands and what the original pr
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
+from profile_files import DATA, made_folder
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
-CHECKPOINTS = Path(__file__).resolve().parents[1] / "checkpoints"
+CHECKPOINTS = DATA / "checkpoints"
 QUANTIZED = {
     tf.qint8: tf.int8,
-    tf.quint8: tf.uint8,
     tf.qint16: tf.int16,
-    tf.quint16: tf.uint16,
     tf.qint32: tf.int32,
+    tf.quint8: tf.uint8,
+    tf.quint16: tf.uint16,
 }
 SMALL_INTEGERS = {"int4": (-8, 7), "uint4": (0, 15), "int2": (-2, 1), "uint2": (0, 3)}
 RESOURCE, VARIANT, LAST = 20, 21, 33
@@ -43,10 +44,7 @@ RESOURCE, VARIANT, LAST = 20, 21, 33
 
 def main() -> None:
     """Write them all."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("out_dir", nargs="?", type=Path, default=CHECKPOINTS, metavar="OUT_DIR")
-    out_dir: Path = parser.parse_args().out_dir
-    out_dir.mkdir(parents=True, exist_ok=True)
+    out_dir = made_folder(__doc__, CHECKPOINTS)
     first, second = tf1.train.SaverDef.V1, tf1.train.SaverDef.V2
     _save(out_dir / "one", _plain_variables, second)
     _save(out_dir / "first", _plain_variables, first)
@@ -154,28 +152,22 @@ def _save_pieces(path: Path, pieces: Sequence[tuple[str | bytes, str, Any]]) -> 
 def _save_dtypes(out_dir: Path) -> None:
     kinds = [tf.as_dtype(n) for n in range(1, LAST + 1) if n not in (RESOURCE, VARIANT)]
     tensors = {kind.name: _sample(kind) for kind in kinds}
-    names = list(tensors)
-    tf.raw_ops.SaveV2(
-        prefix=str(out_dir / "dtypes"),
-        tensor_names=names,
-        shape_and_slices=[""] * len(names),
-        tensors=list(tensors.values()),
-    )
-    held = [name for name in names if _first_format_holds(name, tensors[name], out_dir)]
+    _save_pieces(out_dir / "dtypes", [(name, "", tensor) for name, tensor in tensors.items()])
+    held = {n: tensor for n, tensor in tensors.items() if _first_format_holds(n, tensor, out_dir)}
+    _save_first(out_dir / "first_dtypes", held)
+
+
+def _save_first(path: Path, tensors: dict[str, Any]) -> None:
+    slices, data = [""] * len(tensors), [*tensors.values()]
     tf.raw_ops.SaveSlices(
-        filename=str(out_dir / "first_dtypes"),
-        tensor_names=held,
-        shapes_and_slices=[""] * len(held),
-        data=[tensors[name] for name in held],
+        filename=str(path), tensor_names=[*tensors], shapes_and_slices=slices, data=data
     )
 
 
 def _first_format_holds(name: str, tensor: Any, out_dir: Path) -> bool:
     trial = out_dir / "trial"
     try:
-        tf.raw_ops.SaveSlices(
-            filename=str(trial), tensor_names=[name], shapes_and_slices=[""], data=[tensor]
-        )
+        _save_first(trial, {name: tensor})
     except tf.errors.OpError:
         return False
     trial.unlink()

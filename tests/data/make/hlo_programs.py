@@ -33,7 +33,7 @@ import hlo_models
 
 DATA: Final = Path(__file__).parents[1] / "hlo"
 BEFORE: Final = {
-    *("flax_linen", "scanned_grad", "remat", "convolutions", "pooling", "branches", "grid"),
+    *("flax_linen", "scanned_grad", "remat", "convolutions", "pooling", "branches", "grid")
 }
 STEPS: Final = {"flax_linen": 3, "runtime_loop": 2, "sharded": 2}
 MEMORY: Final = ("argument", "output", "temp", "alias")

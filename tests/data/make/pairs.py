@@ -22,21 +22,16 @@ TensorFlow 2.16, make an environment of `tensorflow-cpu==2.16.*` and `keras==3.3
 
 from __future__ import annotations
 
-import argparse
-import gzip
-import os
-import subprocess
-import sys
-import sysconfig
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from profile_files import DATA, as_written, binary, make_alone, op_log, parser, steps_only, write
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-ROOT = Path(__file__).resolve().parents[3]
-OUT_DIR = ROOT / "tests" / "data" / "pairs"
+OUT_DIR = DATA / "pairs"
 BATCH, FEATURES, UNITS, WIDE_UNITS, CLASSES = 32, 20, 64, 96, 10
 IMAGES, SIDE, COLOURS, FILTERS = 4, 16, 3, 8
 WARM_UP_STEPS, TRACED_STEPS = 40, 10
@@ -56,24 +51,20 @@ def mlps() -> Files:
         with tf.Graph().as_default() as graph:
             tf.set_random_seed(SEED)
             train = model(tf)
-            session = tf.Session(config=_as_written(tf))
+            session = tf.Session(config=as_written(tf, threads=1))
             session.run(tf.global_variables_initializer())
         sessions[model.__name__] = session, train
         files[f"{model.__name__}/graph.pb"] = _graph(graph)
-        files[f"{model.__name__}/tfprof_log"] = _op_log(tf, graph)
+        files[f"{model.__name__}/tfprof_log"] = op_log(tf, graph)
     random = np.random.default_rng(SEED)
-    feed = {
-        "x:0": random.random((BATCH, FEATURES)),
-        "labels:0": random.integers(0, CLASSES, BATCH),
-    }
+    feed = {"x:0": random.random((BATCH, FEATURES)), "labels:0": random.integers(0, CLASSES, BATCH)}
     options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
     for step in range(-WARM_UP_STEPS, TRACED_STEPS):
         for name, (session, train) in sessions.items():
             run = tf.RunMetadata()
             session.run(train, feed, options, run)
             if step >= 0:
-                kept = tf.RunMetadata(step_stats=run.step_stats)
-                files[f"{name}/run_meta_{step}"] = kept.SerializeToString(deterministic=True)
+                files[f"{name}/run_meta_{step}"] = steps_only(run)
     return files
 
 
@@ -160,7 +151,7 @@ def norm_folded() -> Files:
     config = config_pb2.ConfigProto()
     config.graph_options.rewrite_options.optimizers.extend(["constfold", "remap", "dependency"])
     optimized = tf_optimizer.OptimizeGraph(config, meta)
-    return {"graph.pb": optimized.SerializeToString(deterministic=True)}
+    return {"graph.pb": binary(optimized)}
 
 
 def _normed(*, fused: bool) -> Any:
@@ -194,7 +185,7 @@ def twin_v1() -> Files:
             x = tf.nn.relu(tf.nn.bias_add(x, bias))
         x = tf.reshape(x, (IMAGES, -1), name="flatten")
         tf.nn.softmax(_dense(tf, "dense", x, CLASSES))
-        return {"graph.pb": _graph(graph), "tfprof_log": _op_log(tf, graph)}
+        return {"graph.pb": _graph(graph), "tfprof_log": op_log(tf, graph)}
 
 
 def twin_v2() -> Files:
@@ -245,23 +236,19 @@ CASES: Mapping[str, Callable[[], Files]] = {
 
 def main() -> None:
     """Make every case, or the one that is named, in this process."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("out_dir", nargs="?", type=Path, default=OUT_DIR, metavar="OUT_DIR")
-    parser.add_argument("--case", choices=CASES)
-    asked = parser.parse_args()
+    options = parser(__doc__, OUT_DIR)
+    options.add_argument("--case", choices=CASES)
+    asked = options.parse_args()
     if asked.case is None:
-        environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
         for case in CASES:
-            command = [sys.executable, __file__, str(asked.out_dir), "--case", case]
-            subprocess.run(command, check=True, env=environment)
+            make_alone(__file__, asked.out_dir, case)
         return
     for name, content in CASES[asked.case]().items():
         # The files of a case are in its folder, but for those that name another.
         path = asked.out_dir / (f"{name}.gz" if "/" in name else f"{asked.case}/{name}.gz")
         path.parent.mkdir(parents=True, exist_ok=True)
-        packed = gzip.compress(content, 9, mtime=0)
-        path.write_bytes(packed)
-        print(f"{path.relative_to(asked.out_dir)}: {len(content):,} bytes, packed {len(packed):,}")
+        packed = write(path, content)
+        print(f"{path.relative_to(asked.out_dir)}: {len(content):,} bytes, packed {packed:,}")
 
 
 def _saved(export: Callable[[str], object]) -> Files:
@@ -272,37 +259,7 @@ def _saved(export: Callable[[str], object]) -> Files:
 
 
 def _graph(graph: Any) -> bytes:
-    return bytes(graph.as_graph_def(add_shapes=True).SerializeToString(deterministic=True))
-
-
-def _op_log(tf: Any, graph: Any) -> bytes:
-    """The op log TensorFlow writes for the graph, without the paths of this machine."""
-    from source_text import with_source_text  # noqa: PLC0415
-
-    with tempfile.TemporaryDirectory() as folder:
-        tf.profiler.write_op_log(graph, folder)
-        log = tf.profiler.OpLogProto.FromString(Path(folder, "tfprof_log").read_bytes())
-    for file_id in {trace.file_id for entry in log.log_entries for trace in entry.code_def.traces}:
-        log.id_to_string[file_id] = _relative(Path(log.id_to_string[file_id]))
-    return bytes(with_source_text(log).SerializeToString(deterministic=True))
-
-
-def _relative(file: Path) -> str:
-    """The file as seen from where it is installed."""
-    # Installed packages first: they may live in an environment inside the project's own folder.
-    for home in (Path(sysconfig.get_path("platlib")), ROOT):
-        if file.is_relative_to(home):
-            return file.relative_to(home).as_posix()
-    message = f"code trace of a file outside the project and TensorFlow: {file}"
-    raise ValueError(message)
-
-
-def _as_written(tf: Any) -> Any:
-    """A session that runs the graph as it is written: no node merged, folded, fused or renamed."""
-    config = tf.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
-    config.graph_options.optimizer_options.opt_level = tf.OptimizerOptions.L0
-    config.graph_options.rewrite_options.disable_meta_optimizer = True
-    return config
+    return binary(graph.as_graph_def(add_shapes=True))
 
 
 if __name__ == "__main__":

@@ -17,18 +17,19 @@ any caller; on Linux, a network of its own keeps others out:
 from __future__ import annotations
 
 import argparse
-import gzip
 import socket
 import subprocess
 import sys
-import sysconfig
 import time
 from contextlib import ExitStack
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-ROOT = Path(__file__).resolve().parents[3]
-OUT_DIR = ROOT / "tests" / "data" / "fleet"
+from profile_files import DATA, as_written, graph_text, op_log, parser, steps_only, write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OUT_DIR = DATA / "fleet"
 SERVERS, WORKERS = 2, 3
 WARM_UP_STEPS, TRACED_STEPS = 100, 4
 BATCH, LARGE_BATCH = 64, 2048
@@ -38,11 +39,10 @@ SEED = 13
 
 def main() -> None:
     """Start a process per task, wait for the workers, then end the servers."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("out_dir", nargs="?", type=Path, default=OUT_DIR, metavar="OUT_DIR")
-    parser.add_argument("--task", nargs=2, metavar=("JOB", "NUMBER"), help=argparse.SUPPRESS)
-    parser.add_argument("--hosts", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
+    options = parser(__doc__, OUT_DIR)
+    options.add_argument("--task", nargs=2, metavar=("JOB", "NUMBER"), help=argparse.SUPPRESS)
+    options.add_argument("--hosts", help=argparse.SUPPRESS)
+    arguments = options.parse_args()
     out_dir: Path = arguments.out_dir
     if arguments.task:
         _run_task(arguments.task[0], int(arguments.task[1]), arguments.hosts.split(","), out_dir)
@@ -94,20 +94,12 @@ def _run_task(job: str, number: int, hosts: list[str], out_dir: Path) -> None:
 
 def _train(tf: Any, number: int, master: str, out_dir: Path) -> None:
     """Train without waiting for the others, and trace the last steps."""
-    from google.protobuf import text_format  # noqa: PLC0415
-
-    from source_text import with_source_text  # noqa: PLC0415
-
     words, labels, train_op = _model(tf)
     ready, initialize = tf.report_uninitialized_variables(), tf.global_variables_initializer()
     if not number:
-        text = text_format.MessageToString(tf.get_default_graph().as_graph_def(add_shapes=True))
-        _write_gzip(out_dir / "graph.pbtxt.gz", text.encode())
-        log = _op_log(tf, out_dir)
-        _write_gzip(
-            out_dir / "tfprof_log.gz", with_source_text(log).SerializeToString(deterministic=True)
-        )
-    with tf.Session(master, config=_as_written(tf)) as session:
+        write(out_dir / "graph.pbtxt.gz", graph_text(tf.get_default_graph()))
+        write(out_dir / "tfprof_log.gz", op_log(tf, tf.get_default_graph()))
+    with tf.Session(master, config=as_written(tf)) as session:
         if not number:
             session.run(initialize)
         while session.run(ready).size:
@@ -118,12 +110,9 @@ def _train(tf: Any, number: int, master: str, out_dir: Path) -> None:
                 options.trace_level = tf.RunOptions.FULL_TRACE
             session.run(train_op, _batch(words, labels, number, step), options, run_meta)
             if step >= WARM_UP_STEPS:
-                # Graphs that a TensorFlow version may add are large and never read.
-                kept = tf.RunMetadata(step_stats=run_meta.step_stats)
                 folder = out_dir / f"worker_{number}"
                 folder.mkdir(exist_ok=True)
-                content = kept.SerializeToString(deterministic=True)
-                _write_gzip(folder / f"run_meta_{step + 1}.gz", content)
+                write(folder / f"run_meta_{step + 1}.gz", steps_only(run_meta))
 
 
 def _model(tf: Any) -> tuple[Any, Any, Any]:
@@ -154,39 +143,6 @@ def _batch(words: Any, labels: Any, number: int, step: int) -> dict[Any, Any]:
         words: random.integers(0, WORDS, (rows, LENGTH)),
         labels: random.integers(0, CLASSES, rows),
     }
-
-
-def _op_log(tf: Any, out_dir: Path) -> Any:
-    """What `write_op_log` writes, without the paths of this machine."""
-    tf.profiler.write_op_log(tf.get_default_graph(), str(out_dir))
-    written = out_dir / "tfprof_log"
-    log = tf.profiler.OpLogProto.FromString(written.read_bytes())
-    written.unlink()
-    for file_id in {trace.file_id for entry in log.log_entries for trace in entry.code_def.traces}:
-        log.id_to_string[file_id] = _relative(Path(log.id_to_string[file_id]))
-    return log
-
-
-def _relative(file: Path) -> str:
-    """The file as seen from where it is installed."""
-    # Installed packages first: they may live in an environment inside the project's own folder.
-    for home in (Path(sysconfig.get_path("platlib")), ROOT):
-        if file.is_relative_to(home):
-            return file.relative_to(home).as_posix()
-    message = f"code trace of a file outside the project and TensorFlow: {file}"
-    raise ValueError(message)
-
-
-def _as_written(tf: Any) -> Any:
-    """A session that runs the graph as it is written: no node merged, folded, fused or renamed."""
-    config = tf.ConfigProto()
-    config.graph_options.optimizer_options.opt_level = tf.OptimizerOptions.L0
-    config.graph_options.rewrite_options.disable_meta_optimizer = True
-    return config
-
-
-def _write_gzip(path: Path, content: bytes) -> None:
-    path.write_bytes(gzip.compress(content, 9, mtime=0))
 
 
 if __name__ == "__main__":

@@ -11,8 +11,6 @@ session/                a graph with functions, run by a session: graph.pb, run_
 
 from __future__ import annotations
 
-import argparse
-import gzip
 import shutil
 import tempfile
 from pathlib import Path
@@ -22,7 +20,9 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-OUT_DIR = Path(__file__).resolve().parents[1] / "tf2"
+from profile_files import DATA, binary, made_folder, write
+
+OUT_DIR = DATA / "tf2"
 v1 = tf.compat.v1
 ROWS = tf.TensorSpec([8, 64], name="x")
 
@@ -77,10 +77,7 @@ def layered() -> dict[str, tuple[Any, list[int | None]]]:
 
 def main() -> None:
     """Write everything, without what is particular to this machine."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("out_dir", nargs="?", type=Path, default=OUT_DIR, metavar="OUT_DIR")
-    out_dir: Path = parser.parse_args().out_dir
-    out_dir.mkdir(parents=True, exist_ok=True)
+    out_dir = made_folder(__doc__, OUT_DIR)
     module = Module()
     for name in ("nested", "jitted", "mapped", "chosen"):
         _write_graph(out_dir / f"{name}.pb.gz", getattr(module, name).get_concrete_function())
@@ -99,7 +96,7 @@ def main() -> None:
                 _keep(Path(folder), out_dir / name)
             else:
                 saved = Path(folder, "saved_model.pb").read_bytes()
-                (out_dir / f"{name}_saved_model.pb.gz").write_bytes(gzip.compress(saved, mtime=0))
+                write(out_dir / f"{name}_saved_model.pb.gz", saved)
     session(out_dir / "session")
 
 
@@ -142,13 +139,13 @@ def session(folder: Path) -> None:
                 feed = {x: np.ones((32, 64), np.float32) / 64}
                 run.run(y, feed, options=options, run_metadata=metadata)
     shaped = graph.as_graph_def(add_shapes=True)
-    (folder / "graph.pb").write_bytes(shaped.SerializeToString(deterministic=True))
-    (folder / "run_meta.pb").write_bytes(metadata.SerializeToString(deterministic=True))
+    (folder / "graph.pb").write_bytes(binary(shaped))
+    (folder / "run_meta.pb").write_bytes(binary(metadata))
 
 
 def _write_graph(path: Path, function: Any) -> None:
     graph = function.graph.as_graph_def(add_shapes=True)
-    path.write_bytes(gzip.compress(graph.SerializeToString(deterministic=True), mtime=0))
+    write(path, binary(graph))
 
 
 def _keep(saved: Path, folder: Path) -> None:
@@ -163,7 +160,7 @@ def _keep(saved: Path, folder: Path) -> None:
         info = graph_debug_info_pb2.GraphDebugInfo.FromString(told.read_bytes())
         info.files[:] = [_relative(Path(file)) for file in info.files]
         (folder / "debug").mkdir()
-        (folder / "debug" / told.name).write_bytes(info.SerializeToString(deterministic=True))
+        (folder / "debug" / told.name).write_bytes(binary(info))
 
 
 def _relative(file: Path) -> str:

@@ -8,7 +8,6 @@ of a model, those of them that are trainable, and the values of all variables of
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import shutil
@@ -23,10 +22,12 @@ import numpy as np
 import tensorflow as tf
 import tf_keras
 
+from profile_files import DATA, binary, write
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-FOLDER = Path(__file__).parents[1] / "variables"
+FOLDER = DATA / "variables"
 EXPECTED: dict[str, dict[str, Any]] = {}
 v1 = tf.compat.v1
 
@@ -44,15 +45,8 @@ def listed(prefix: str) -> dict[str, list[int]]:
 def trained(library: Any, optimizer: Any) -> Any:
     """A small model after one step."""
     layers = library.layers
-    model = library.Sequential(
-        [
-            layers.Input((8,)),
-            layers.Dense(4, name="first"),
-            layers.BatchNormalization(),
-            layers.Dropout(0.5, seed=1),
-            layers.Dense(2, name="second"),
-        ]
-    )
+    hidden = layers.Dense(4, name="first"), layers.BatchNormalization(), layers.Dropout(0.5, seed=1)
+    model = library.Sequential([layers.Input((8,)), *hidden, layers.Dense(2, name="second")])
     model.compile(optimizer, "mse", metrics=["mae"])
     model.fit(np.zeros((4, 8)), np.zeros((4, 2)), verbose=0)
     return model
@@ -78,11 +72,8 @@ def object_checkpoint(name: str, model: Any, *, weights: bool = False) -> None:
 
 def session_checkpoints() -> None:
     """Checkpoints of a session: old and new format, slots, a counter, moving averages."""
-    optimizers = {
-        "adam": v1.train.AdamOptimizer(),
-        "momentum": v1.train.MomentumOptimizer(0.1, 0.9),
-    }
-    for name, optimizer in optimizers.items():
+    momentum = v1.train.MomentumOptimizer(0.1, 0.9)
+    for name, optimizer in {"adam": v1.train.AdamOptimizer(), "momentum": momentum}.items():
         with tf.Graph().as_default():
             x = v1.placeholder(tf.float32, [None, 8])
             step = v1.train.get_or_create_global_step()
@@ -119,8 +110,7 @@ def meta_graph(build: Callable[[], None]) -> None:
             "values": size(every),
             "variables": len(every),
         }
-    packed = gzip.compress(meta.SerializeToString(deterministic=True), mtime=0)
-    (FOLDER / f"{build.__name__}.meta.gz").write_bytes(packed)
+    write(FOLDER / f"{build.__name__}.meta.gz", binary(meta))
 
 
 def embedding_only() -> None:

@@ -17,17 +17,14 @@ function's GraphDef with shapes. Every case runs in a process of its own. Times 
 
 from __future__ import annotations
 
-import argparse
-import gzip
-import os
-import subprocess
-import sys
 import sysconfig
 import tempfile
 from pathlib import Path
 from typing import Any
 
-OUT_DIR = Path(__file__).resolve().parents[1] / "xplane"
+from profile_files import DATA, make_alone, parser, write
+
+OUT_DIR = DATA / "xplane"
 LOOP_STEPS, LOOP_TRIPS = 3, 5
 
 
@@ -67,11 +64,18 @@ def _traced(folder: str, level: int, run: Any) -> bytes:
     return _made(folder)
 
 
-def _graph_of(trace: bytes, *functions: Any) -> bytes:
-    """The graph of what ran: a function may be traced more than once, and call others."""
+def _with_graph(trace: bytes, *functions: Any) -> dict[str, bytes]:
+    """With the graph of what ran: a function may be traced more than once, and call others."""
     every = [one for function in functions for one in function._list_all_concrete_functions()]
     concrete = next(one for one in every if one.name in trace)
-    return bytes(concrete.graph.as_graph_def(add_shapes=True).SerializeToString())
+    graph = concrete.graph.as_graph_def(add_shapes=True).SerializeToString()
+    return {"trace.xplane.pb": trace, "graph.pb": graph}
+
+
+def _traced_call(folder: str, outer: Any, x: Any) -> dict[str, bytes]:
+    """A call behind the one that compiles."""
+    outer(x)
+    return _with_graph(_traced(folder, 3, lambda: outer(x)), outer)
 
 
 def _loop_function() -> tuple[Any, Any]:
@@ -124,8 +128,7 @@ def loop(folder: str, level: int = 3) -> dict[str, bytes]:
                 outer(x)
         tf.add(x, x)  # in no step
 
-    trace = _traced(folder, level, run)
-    return {"trace.xplane.pb": trace, "graph.pb": _graph_of(trace, outer)}
+    return _with_graph(_traced(folder, level, run), outer)
 
 
 def level2(folder: str) -> dict[str, bytes]:
@@ -151,9 +154,7 @@ def kept(folder: str) -> dict[str, bytes]:
         return inner(y) + 1
 
     x = tf.ones([128, 128])
-    outer(x)
-    trace = _traced(folder, 3, lambda: outer(x))
-    return {"trace.xplane.pb": trace, "graph.pb": _graph_of(trace, outer)}
+    return _traced_call(folder, outer, x)
 
 
 def eager(folder: str) -> dict[str, bytes]:
@@ -191,8 +192,7 @@ def compiled(folder: str) -> dict[str, bytes]:
             with tf.profiler.experimental.Trace("train", step_num=step, _r=1):
                 outer(x)
 
-    trace = _traced(folder, 3, run)
-    return {"trace.xplane.pb": trace, "graph.pb": _graph_of(trace, outer)}
+    return _with_graph(_traced(folder, 3, run), outer)
 
 
 def compiled_inside(folder: str) -> dict[str, bytes]:
@@ -213,9 +213,7 @@ def compiled_inside(folder: str) -> dict[str, bytes]:
         return tf.matmul(y, weights)
 
     x = tf.ones([64, 64])
-    outer(x)
-    trace = _traced(folder, 3, lambda: outer(x))
-    return {"trace.xplane.pb": trace, "graph.pb": _graph_of(trace, outer)}
+    return _traced_call(folder, outer, x)
 
 
 def keras(folder: str, level: int = 3) -> dict[str, bytes]:
@@ -259,8 +257,7 @@ def keras(folder: str, level: int = 3) -> dict[str, bytes]:
 
     fit()
     fit(Board())
-    trace = _made(folder)
-    return {"trace.xplane.pb": trace, "graph.pb": _graph_of(trace, *_functions_in(model))}
+    return _with_graph(_made(folder), *_functions_in(model))
 
 
 def keras_level2(folder: str) -> dict[str, bytes]:
@@ -291,16 +288,13 @@ CASES = {
 
 def main() -> None:
     """Make every case, or the one that is named, in this process."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("out_dir", nargs="?", type=Path, default=OUT_DIR, metavar="OUT_DIR")
-    parser.add_argument("--case", choices=CASES)
-    given = parser.parse_args()
+    options = parser(__doc__, OUT_DIR)
+    options.add_argument("--case", choices=CASES)
+    given = options.parse_args()
     if given.case is None:
-        environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
         for case in CASES:
             memory = {"TF_CPU_ALLOCATOR_USE_BFC": "1"} if case == "keras" else {}
-            command = [sys.executable, __file__, str(given.out_dir), "--case", case]
-            subprocess.run(command, check=True, env={**environment, **memory})
+            make_alone(__file__, given.out_dir, case, **memory)
         return
     with tempfile.TemporaryDirectory() as folder:
         made = CASES[given.case](folder)
@@ -309,9 +303,8 @@ def main() -> None:
     # XLA names files of TensorFlow; where that is installed is nobody's business.
     here = sysconfig.get_path("purelib").encode()
     for name, content in made.items():
-        packed = gzip.compress(content.replace(here, b"_" * len(here)), 9, mtime=0)
-        (target / f"{name}.gz").write_bytes(packed)
-        print(f"{given.case}/{name}.gz: {len(content):,} bytes, packed {len(packed):,}")
+        packed = write(target / f"{name}.gz", content.replace(here, b"_" * len(here)))
+        print(f"{given.case}/{name}.gz: {len(content):,} bytes, packed {packed:,}")
 
 
 if __name__ == "__main__":
