@@ -358,10 +358,7 @@ def test_paths_of_objects() -> None:
         child(5, b"way"),
     )
     found = {each.key: (each.path, each.role) for each in tracked_tensors(graph(*objects))}
-    assert found == {
-        b"step": (b"sgd/_iterations", "optimizer"),
-        b"w": (b"model/long/way", "model"),
-    }
+    assert found == {b"step": (b"sgd/_iterations", "optimizer"), b"w": (b"model/long/way", "model")}
 
 
 def test_an_object_graph_may_be_damaged() -> None:

@@ -12,16 +12,7 @@ import pytest
 import draw
 from case import VIEWS
 from converted import SELECT, convert, known, reread, source, unharmed
-from forged import (
-    Column,
-    is_text,
-    put_together,
-    small,
-    small_file,
-    taken_apart,
-    wide,
-    with_number,
-)
+from forged import Column, is_text, put_together, small, small_file, taken_apart, wide, with_number
 from sampling import amount
 from tfprof.checkers import advise
 from tfprof.errors import InputError

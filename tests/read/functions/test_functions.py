@@ -160,10 +160,7 @@ def test_a_loop_has_a_body_and_a_condition() -> None:
 
 
 def test_branches_do_not_read_what_chooses_between_them() -> None:
-    branches = {
-        "f": "(a)\nneg = Neg(a)\n-> neg:y:0",
-        "g": "(a)\nexp = Exp(a)\n-> exp:y:0",
-    }
+    branches = {"f": "(a)\nneg = Neg(a)\n-> neg:y:0", "g": "(a)\nexp = Exp(a)\n-> exp:y:0"}
     chosen = drawn(
         "p = Const()\nx = Placeholder()\nif = If(p, x) then_branch=f else_branch=g", **branches
     )

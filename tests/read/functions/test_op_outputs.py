@@ -20,9 +20,7 @@ for op in listed.op:
 """
 
 
-def test_every_operation_with_several_outputs_is_there_with_their_names(
-    tensorflow: Forked,
-) -> None:
+def test_every_operation_with_several_outputs_is_there_with_their_names(tensorflow: Forked) -> None:
     ran = tensorflow(PROGRAM)
     there = {op: names for op, *names in map(bytes.split, ran.out.splitlines())}
     assert len(there) > 300

@@ -101,11 +101,7 @@ def test_a_captured_function_takes_no_events_of_another(traced: Traced) -> None:
 
 
 def test_the_graph_of_one_function_takes_no_events_of_another(traced: Traced) -> None:
-    assert runs(traced.own_graph, traced.both) == {
-        "product": OF_F,
-        "act": OF_F,
-        **of_g(traced),
-    }
+    assert runs(traced.own_graph, traced.both) == {"product": OF_F, "act": OF_F, **of_g(traced)}
 
 
 def test_if_two_functions_fit_a_graph_without_names_neither_is_taken(traced: Traced) -> None:

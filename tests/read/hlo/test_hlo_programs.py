@@ -149,11 +149,7 @@ def test_they_are_before_optimizations(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "form", "turn"),
-    [
-        (OPEN, "hlo.pb", figures.TURN),
-        (OPEN, "txt", figures.TURN),
-    ],
+    ("name", "form", "turn"), [(OPEN, "hlo.pb", figures.TURN), (OPEN, "txt", figures.TURN)]
 )
 def test_a_loop_without_a_bound_counts_once_and_says_so(name: str, form: str, turn: int) -> None:
     program = loaded(name, form)

@@ -154,10 +154,7 @@ def test_kernels_are_of_the_step_that_launched_them() -> None:
 
 def test_a_kernel_before_its_launch_is_of_its_own_time() -> None:
     """Numbers of launches may repeat."""
-    host = {
-        "python": [marker(0, 10, 3), marker(1, 50, 3)],
-        "Host Threads/12": [kernel(31, 51, 1)],
-    }
+    host = {"python": [marker(0, 10, 3), marker(1, 50, 3)], "Host Threads/12": [kernel(31, 51, 1)]}
     data = plane("/device:GPU:0", {"Stream #1": [kernel(31, 20, 5)]}) + plane("/host:CPU", host)
     profile = load(traces=[source(data + environment())])
     assert [micros(profile, step) for step in (0, 1)] == [{"jit_f/dot.1": 5}, {}]

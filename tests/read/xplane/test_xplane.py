@@ -121,13 +121,7 @@ def test_instructions_of_xla_are_the_nodes_that_they_were_made_of() -> None:
     columns = recorded("compiled")
     compiled = columns.events.kind == COMPILED
     names = {columns.events.name[row] for row in np.flatnonzero(compiled).tolist()}
-    assert names == {
-        b"one/MatMul",
-        b"one/Tanh",
-        b"two/MatMul",
-        b"two/mul",
-        b"two/Sum",
-    }
+    assert names == {b"one/MatMul", b"one/Tanh", b"two/MatMul", b"two/mul", b"two/Sum"}
     # XLA splits the sum into wrapped_reduce-window, which has no name of its own, and a reduction.
     assert ran(columns)[b"two/Sum", b"Sum"] == 2 * 2
     assert ran(columns)[b"one/MatMul", b"MatMul"] == 2
@@ -224,8 +218,7 @@ def marker(number: int, start: float, long: float) -> Event:
 
 def test_of_markers_in_each_other_the_outermost_counts() -> None:
     columns = trace(
-        host(marker(7, 0, 10), marker(1, 2, 3), Event("a:Add", 3), marker(8, 20, 5)),
-        environment(),
+        host(marker(7, 0, 10), marker(1, 2, 3), Event("a:Add", 3), marker(8, 20, 5)), environment()
     )
     assert columns.step_number.tolist() == [7, 8]
     assert columns.events.step.tolist() == [0]

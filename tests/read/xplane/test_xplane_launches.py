@@ -58,10 +58,7 @@ def test_of_two_launches_at_a_time_none_is_guessed() -> None:
     assert told(
         Event("one:StatefulPartitionedCall", 0, 10),
         instruction("dot", 1),
-        between=[
-            Event("two:StatefulPartitionedCall", 4, 20),
-            instruction("dot", 5),
-        ],
+        between=[Event("two:StatefulPartitionedCall", 4, 20), instruction("dot", 5)],
         elsewhere=[instruction("a", 6), instruction("b", 12), instruction("c", 2)],
     ) == [("__inference_f_12/a", ""), ("one/c", ""), ("two/b", "")]
 

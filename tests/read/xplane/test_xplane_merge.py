@@ -278,10 +278,7 @@ def test_shapes_of_inputs_fill_what_the_graph_leaves_open() -> None:
     dims = shapes.dim.copy()
     first = shapes.start[:-1][np.diff(shapes.start) > 1]
     dims[first] = -1
-    opened = replace(
-        known,
-        outputs=Outputs(known.outputs.start, Shapes(shapes.start, dims)),
-    )
+    opened = replace(known, outputs=Outputs(known.outputs.start, Shapes(shapes.start, dims)))
     profile = with_trace(opened, recorded("loop"))
     before, after = opened.outputs.shape, profile.with_run_shapes.outputs.shape
     filled = np.flatnonzero(~before.are_whole() & after.are_whole())
