@@ -56,14 +56,9 @@ def test_filters_are_named_where_they_act(open_page: Pages, drawn: Loaded) -> No
     page = open_page(drawn, f"tab=icicle&{options}")
     both = "Filtered: step 1 · account_type_regexes Conv2D|Relu"
     for tab, said in {
-        "overview": "",
-        "icicle": both,
-        "table": "",
-        "treemap": "",
-        "types": both,
-        "timeline": "Filtered: step 1",
-        "roofline": "",
-    }.items():
+        "overview": "", "icicle": both, "table": "", "treemap": "", "types": both,
+        "timeline": "Filtered: step 1", "roofline": "",
+    }.items():  # fmt: skip
         to(page, tab)
         assert line(page) == said, tab
 

@@ -214,17 +214,11 @@ def test_each_filter_of_the_form_does_what_its_option_does(table: Page) -> None:
     loaded = loaded_sample("handmade")
     _show_all_filters(table)
     values = {
-        "show_name_regexes": ".*MatMul.*, w.*",
-        "account_type_regexes": "MatMul,VariableV2,.*gpu.*",
-        "step": "0",
-        "max_depth": "3",
-        "min_micros": "5",
-        "min_params": "1",
-        "start_name_regexes": "net",
-        "trim_name_regexes": "net.*",
-        "hide_name_regexes": ".*/fc.*",
+        "show_name_regexes": ".*MatMul.*, w.*", "account_type_regexes": "MatMul,VariableV2,.*gpu.*",
+        "step": "0", "max_depth": "3", "min_micros": "5", "min_params": "1",
+        "start_name_regexes": "net", "trim_name_regexes": "net.*", "hide_name_regexes": ".*/fc.*",
         "device_regexes": ".*gpu.*",
-    }
+    }  # fmt: skip
     for name, value in sampled([*values.items()], 4, "filters"):
         table.locator(f"#filter-{name}").fill(value)
         table.locator(f"#filter-{name}").press("Enter")
@@ -267,13 +261,9 @@ def test_a_wrong_filter_is_named_and_the_last_rows_stay(table: Page) -> None:
     loaded = loaded_sample("handmade")
     before = read_table(table)
     for name, value in {
-        "step": "7",
-        "show_name_regexes": "(",
-        "account_type_regexes": "[z-a]",
-        "max_depth": "many",
-        "min_bytes": "1.5",
-        "min_params": "9223372036854775808",
-    }.items():
+        "step": "7", "show_name_regexes": "(", "account_type_regexes": "[z-a]", "max_depth": "many",
+        "min_bytes": "1.5", "min_params": "9223372036854775808",
+    }.items():  # fmt: skip
         seen = read_table(table, fragment("scope", {"order_by": "name", name: value}))
         with pytest.raises(tfprof.UsageError) as problem:
             report_of(loaded, "scope", {name: value})

@@ -129,39 +129,20 @@ ODD: Final = {
     "step": ("0", "1", "7", "-5", "first"),
     "order_by": ("depth", "time", "exec_micros", "", "micro", "name ", "occurrence", "device"),
     "select": (
-        "time, params",
-        "",
-        ",",
-        "nonsense",
-        "parms",
-        "tensor_value,num_hidden_ops",
-        "Bytes",
+        "time, params", "", ",", "nonsense", "parms", "tensor_value,num_hidden_ops", "Bytes",
     ),
     "account_displayed_op_only": ("True", "yes", "N", "maybe", ""),
     "account_type_regexes": (
-        "Variable",
-        "conv",
-        "Conv2D,",
-        "no such'type",
-        "MatMul , .*gpu.*",
-        "(",
+        "Variable", "conv", "Conv2D,", "no such'type", "MatMul , .*gpu.*", "(",
     ),
     "start_name_regexes": ("", ",", "no/such/name", "^$", "[", "a\\ , b", " a"),
     "show_name_regexes": (
-        "unit",
-        "^conv$",
-        "a|b",
-        "*",
-        ".*_a",
-        "\\C*",
-        '"it\'s"',
-        "\x00",
-        "(?i)A.*",
+        "unit", "^conv$", "a|b", "*", ".*_a", "\\C*", '"it\'s"', "\x00", "(?i)A.*",
     ),
     "hide_name_regexes": ("w", ".*?", "(?<n>a)b", "\\pL+", "\\p{Nonsense}", "(?=a)", "a**"),
     "trim_name_regexes": ("_TFProfRoot", ".*", "a{1001}", "x{2,1}", "\\1"),
     "device_regexes": (".*gpu.*", ".*CPU:0", "", "no_device", ")", "/job:.*", "cpu, gpu", "[^/]*"),
-}
+}  # fmt: skip
 
 
 def spelled(rng: random.Random, options: dict[str, Any]) -> dict[str, str]:

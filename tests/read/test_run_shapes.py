@@ -143,21 +143,13 @@ def test_a_second_run_fills_what_the_first_left_open() -> None:
 def test_a_node_without_listed_outputs_has_those_that_its_first_whole_stat_tells() -> None:
     nodes = graph(before=[[2]], a=None, between=[[3], [4]], b=None, after=[[5]])
     stats: list[tuple[str, list[Dims | str]]] = [
-        ("b", [[-1], [8]]),
-        ("a", [LEFT_OUT]),
-        ("a", [[6], []]),
-        ("a", [[7]]),
-        ("b", [[9, 9]]),
-    ]
+        ("b", [[-1], [8]]), ("a", [LEFT_OUT]), ("a", [[6], []]), ("a", [[7]]), ("b", [[9, 9]]),
+    ]  # fmt: skip
     profile = with_float_ops(nodes, run(*stats))
     listed = {name: shapes(profile, name) for name in profile.nodes.name.texts()}
     assert listed == {
-        "before": [[2]],
-        "a": [[6], [1]],
-        "between": [[3], [4]],
-        "b": [[9, 9]],
-        "after": [[5]],
-    }
+        "before": [[2]], "a": [[6], [1]], "between": [[3], [4]], "b": [[9, 9]], "after": [[5]],
+    }  # fmt: skip
 
 
 def test_a_node_that_only_the_run_names_has_no_outputs() -> None:

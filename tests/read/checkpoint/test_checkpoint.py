@@ -33,17 +33,11 @@ if TYPE_CHECKING:
 
 # Each checkpoint, and what TensorFlow's reader refuses of it.
 REFUSED: Final = {
-    "one": set[str](),
-    "several": set[str](),
-    "partitioned": set[str](),
-    "grid": {"strings"},
-    "dtypes": set[str](),
-    "objects": set[str](),
-    "golden/ck": set[str](),
-    "first": set[str](),
+    "one": set[str](), "several": set[str](), "partitioned": set[str](), "grid": {"strings"},
+    "dtypes": set[str](), "objects": set[str](), "golden/ck": set[str](), "first": set[str](),
     "first_dtypes": {"complex64", "complex128", "float16", "uint16", "qint8", "quint8", "qint32"},
     SHARDED: {"rows", "columns", "long", "longer"},
-}
+}  # fmt: skip
 # What the original shows: float, double, int32, int64.
 SHOWN: Final = {1, 2, 3, 9}
 

@@ -57,14 +57,10 @@ def of_text(folder: Path, text: str) -> tfprof.Loaded:
 @pytest.mark.parametrize(
     ("first", "direction", "bound", "change", "step"),
     [
-        (0, "LT", 7, "add", 1),
-        (0, "LE", 7, "add", 1),
-        (-3, "LT", 7, "add", 4),
-        (9, "GT", 2, "subtract", 3),
-        (9, "GE", 0, "add", -3),
-        (5, "LT", 5, "add", 1),
+        (0, "LT", 7, "add", 1), (0, "LE", 7, "add", 1), (-3, "LT", 7, "add", 4),
+        (9, "GT", 2, "subtract", 3), (9, "GE", 0, "add", -3), (5, "LT", 5, "add", 1),
     ],
-)
+)  # fmt: skip
 def test_a_counter_bounds_a_loop(  # noqa: PLR0913, PLR0917 - the parts of a loop
     tmp_path: Path, first: int, direction: str, bound: int, change: str, step: int
 ) -> None:

@@ -166,16 +166,10 @@ def test_a_saved_program_of_all_devices_is_recognised(tfprof: Command, tmp_path:
 @pytest.mark.parametrize(
     "amounts",
     [
-        (0, 0, 5, 0, 0),
-        (9, 4, 5, 0, 0),
-        (4, 9, 5, 0, 0),
-        (-1, 0, 0, 0, 0),
-        (1, 1, 0, 0, inf),
-        (1, 1, 0, nan, 0),
-        (1, 1, 0, 0),
-        (),
+        (0, 0, 5, 0, 0), (9, 4, 5, 0, 0), (4, 9, 5, 0, 0), (-1, 0, 0, 0, 0), (1, 1, 0, 0, inf),
+        (1, 1, 0, nan, 0), (1, 1, 0, 0), (),
     ],
-)
+)  # fmt: skip
 def test_amounts_that_are_no_plan(amounts: tuple[float, ...]) -> None:
     assert MemoryPlan.of(amounts) is None
 

@@ -217,16 +217,11 @@ def test_what_is_not_trained_is_told() -> None:
 @pytest.mark.parametrize(
     ("name", "spelled"),
     [
-        ("Dense", "dense"),
-        ("Conv2D", "conv2d"),
-        ("Conv2DTranspose", "conv2d_transpose"),
-        ("ReLU", "re_lu"),
-        ("LSTM", "lstm"),
-        ("MultiHeadAttention", "multi_head_attention"),
-        ("ConvLSTM2D", "conv_lstm2d"),
-        ("GlobalAveragePooling2D", "global_average_pooling2d"),
+        ("Dense", "dense"), ("Conv2D", "conv2d"), ("Conv2DTranspose", "conv2d_transpose"),
+        ("ReLU", "re_lu"), ("LSTM", "lstm"), ("MultiHeadAttention", "multi_head_attention"),
+        ("ConvLSTM2D", "conv_lstm2d"), ("GlobalAveragePooling2D", "global_average_pooling2d"),
     ],
-)
+)  # fmt: skip
 def test_classes_are_spelled_as_keras_spells_them(name: str, spelled: str) -> None:
     assert snake(name) == spelled
 
@@ -261,17 +256,10 @@ def test_a_configuration_of_anything_else_is_refused(config: bytes) -> None:
 @pytest.mark.parametrize(
     "odd",
     [
-        {"units": -1},
-        {"units": 10**30},
-        {"units": "many"},
-        {"units": None},
-        {"units": 2.5},
-        {"name": "\ud800/^x:0\n"},
-        {"name": ""},
-        {"dtype": 3},
-        {"dtype": {"config": {"name": []}}},
+        {"units": -1}, {"units": 10**30}, {"units": "many"}, {"units": None}, {"units": 2.5},
+        {"name": "\ud800/^x:0\n"}, {"name": ""}, {"dtype": 3}, {"dtype": {"config": {"name": []}}},
     ],
-)
+)  # fmt: skip
 def test_an_odd_layer_is_read_as_far_as_it_goes(
     odd: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -139,13 +139,9 @@ def jax_on_tpu() -> Profile:
 
 def test_a_tpu_has_one_row_per_instruction_of_a_program() -> None:
     assert micros(jax_on_tpu()) == {
-        "jit_step(5)/fusion.1": 40 + 5,
-        "jit_step(5)/fusion.2": 30,
-        "jit_step(5)/copy-done.2": 10,
-        "jit_step(6)/fusion.1": 60,
-        "jit_eval/while.3": 25 - 15,
-        "jit_eval/fusion.1": 15,
-    }
+        "jit_step(5)/fusion.1": 40 + 5, "jit_step(5)/fusion.2": 30, "jit_step(5)/copy-done.2": 10,
+        "jit_step(6)/fusion.1": 60, "jit_eval/while.3": 25 - 15, "jit_eval/fusion.1": 15,
+    }  # fmt: skip
 
 
 def test_the_types_of_a_tpu_are_its_categories() -> None:

@@ -163,14 +163,8 @@ def test_time_inside_of_an_operation_is_counted_once() -> None:
     )
     own = dict(zip(columns.events.name, (columns.events.own_ps // 10**6).tolist(), strict=True))
     assert own == {
-        b"call": 8,
-        b"a": 5,
-        b"a/b": 3,
-        b"instant": 0,
-        b"c": 5,
-        b"later": 2,
-        b"elsewhere": 20,
-    }
+        b"call": 8, b"a": 5, b"a/b": 3, b"instant": 0, b"c": 5, b"later": 2, b"elsewhere": 20,
+    }  # fmt: skip
 
 
 def test_what_only_overlaps_is_not_counted_twice() -> None:

@@ -160,13 +160,9 @@ def test_what_is_fused_is_told_by_its_type() -> None:
 def test_instructions_of_xla_are_on_their_nodes_and_a_note_says_so() -> None:
     profile = joined_with_graph("compiled")
     assert counts(profile, 0) == {
-        "one/MatMul": 1,
-        "one/Tanh": 1,
-        "two/MatMul": 1,
-        "two/mul": 1,
-        "two/Sum": 1,
+        "one/MatMul": 1, "one/Tanh": 1, "two/MatMul": 1, "two/mul": 1, "two/Sum": 1,
         "_not_in_graph/__inference_outer_25": 1,
-    }
+    }  # fmt: skip
     assert "12 executions of instructions that XLA compiled" in notes(profile)
     inside = counts(joined_with_graph("compiled_inside"), 0)
     assert inside["calling/PartitionedCall/inside/MatMul"] == 1
