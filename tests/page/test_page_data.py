@@ -21,6 +21,7 @@ from tfprof.explain.formulas import formulas
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Profile
 from tfprof.ops.with_float_ops import with_float_ops
+from tfprof.wire.scalar import encode_bytes
 from tfprof.writers.page_data import page_data
 
 if TYPE_CHECKING:
@@ -78,9 +79,8 @@ HOSTILE: Final = (
 
 
 def test_hostile_names(tmp_path: Path) -> None:
-    graph = [b"\x0a" + length(node := named(name)) + node for name in HOSTILE]
     path = tmp_path / "graph.pb"
-    path.write_bytes(b"".join(graph))
+    path.write_bytes(b"".join(encode_bytes(1, named(name)) for name in HOSTILE))
     (found,) = check([tfprof.load(path).profile], tmp_path)
     escaped = [name.decode("utf-8", "surrogateescape") for name in HOSTILE]
     assert found["nodes"]["name"] == escaped
@@ -88,15 +88,7 @@ def test_hostile_names(tmp_path: Path) -> None:
 
 def named(name: bytes) -> bytes:
     """A NodeDef."""
-    return b"\x0a" + length(name) + name + b"\x12\x04NoOp"
-
-
-def length(data: bytes) -> bytes:
-    """A varint."""
-    size, written = len(data), b""
-    while size >= 128:
-        written, size = written + bytes([size % 128 + 128]), size // 128
-    return written + bytes([size])
+    return encode_bytes(1, name) + encode_bytes(2, b"NoOp")
 
 
 def test_large_numbers(tmp_path: Path) -> None:

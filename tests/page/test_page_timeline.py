@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
     from page_browser import Pages
-    from tfprof.model import Profile, Step
+    from tfprof.model import Step
     from tfprof.results.loaded import Loaded
 
 COLUMNS: Final = ("node", "device", "start_us", "us", "counts_as", "memory_node", "memory_us")
@@ -46,10 +46,7 @@ const column = (values) =>
     : Float64Array.from(values);
 const read = ({ devices, ...step }) => ({
   ...Object.fromEntries(Object.entries(step).map(([name, values]) => [name, column(values)])),
-  devices: {
-    length: devices.length,
-    compare: (a, b) => (devices[a] < devices[b] ? -1 : 1),
-  },
+  devices: { length: devices.length, compare: (a, b) => (devices[a] < devices[b] ? -1 : 1) },
 });
 const plain = (value) => JSON.stringify(value, (_, part) =>
   ArrayBuffer.isView(part) ? [...part] : typeof part === "bigint" ? String(part) : part);
@@ -84,13 +81,13 @@ def of_step(step: Step) -> dict[str, Any]:
     return {"devices": list(step.devices.texts()), **columns}
 
 
-def loaded(name: str) -> Profile:
-    """The profile of a sample."""
+def loaded(name: str) -> Loaded:
+    """A sample."""
     if name.startswith("xplane"):
         folder = DATA / name
-        return tfprof.load(folder / "graph.pb.gz", trace=folder / "trace.xplane.pb.gz").profile
+        return tfprof.load(folder / "graph.pb.gz", trace=folder / "trace.xplane.pb.gz")
     files = PROFILES[name]
-    return tfprof.load(files.graph, list(files.runs), files.op_log).profile
+    return tfprof.load(files.graph, list(files.runs), files.op_log)
 
 
 def test_hand_made_lanes() -> None:
@@ -129,7 +126,7 @@ def test_starts_beyond_doubles_stay_exact() -> None:
 
 @pytest.mark.parametrize("sample", ["resnet", "seq2seq", "handmade", "xplane/keras"])
 def test_lanes_of_samples(sample: str) -> None:
-    steps = list(loaded(sample).steps)
+    steps = loaded(sample).profile.steps
     answers = in_node("return input.map(read).map(laneLayout)", [of_step(step) for step in steps])
     for step, lanes in zip(steps, answers, strict=True):
         row = np.array(lanes["row"])
@@ -193,9 +190,8 @@ def test_what_is_visible_is_drawn_once_and_narrow_ones_together() -> None:
     for _ in range(30):
         rows = [("cpu:0", chance.randint(1, 5000), chance.randint(0, 9)) for _ in range(400)]
         start = chance.uniform(0, 4000)
-        asked.append(
-            {"step": executions(rows), "range": {"from": start, "to": start + 800, "pixel": 8}}
-        )
+        span = {"from": start, "to": start + 800, "pixel": 8}
+        asked.append({"step": executions(rows), "range": span})
     for question, answered in zip(asked, in_node(BLOCKS, asked), strict=True):
         lanes, drawn = answered["lanes"], answered["drawn"]
         covered = [at for _, first, last in drawn for at in range(first, last)]
@@ -208,8 +204,7 @@ def test_what_is_visible_is_drawn_once_and_narrow_ones_together() -> None:
             assert sum(block[0] == lane for block in drawn) <= 2 * 800 / 8 + 2
         for _, first, last in drawn:
             if last - first > 1:
-                within = lanes["start"][last - 1] - lanes["start"][first]
-                assert within <= 8
+                assert lanes["start"][last - 1] - lanes["start"][first] <= 8
                 assert all(us < 8 for us in lanes["us"][first:last])
 
 
@@ -267,7 +262,7 @@ def test_memory_per_pixel() -> None:
 
 @pytest.mark.parametrize("sample", ["handmade", "seq2seq", "xplane/keras"])
 def test_memory_of_samples(sample: str) -> None:
-    profile = loaded(sample)
+    profile = loaded(sample).profile
     device = profile.nodes.device.tolist()
     asked = [{"step": of_step(step), "device": device, "origin": 0} for step in profile.steps]
     for step, curves in zip(profile.steps, in_node(CURVES, asked), strict=True):
@@ -463,9 +458,7 @@ def test_phone(open_page: Pages, sample: Loaded) -> None:
 
 
 def test_memory_names_its_peak(open_page: Pages) -> None:
-    files = PROFILES["handmade"]
-    loaded_ = tfprof.load(files.graph, list(files.runs), files.op_log)
-    page = open_page(loaded_, "tab=timeline")
+    page = open_page(loaded("handmade"), "tab=timeline")
     notes = page.locator("#panel-timeline .lane-notes")
     # An execution of 9,000 to 9,040 us, which is 8 ms after the first one, and the GPU at 10,012.
     assert "gpu:0 memory: peak in use 6.29 MB at 9.01 ms" in notes.inner_text()
@@ -480,9 +473,7 @@ def test_memory_names_its_peak(open_page: Pages) -> None:
 
 
 def test_a_link_can_be_pressed_while_the_address_changes(open_page: Pages) -> None:
-    files = PROFILES["handmade"]
-    loaded_ = tfprof.load(files.graph, list(files.runs), files.op_log)
-    page = open_page(loaded_, "tab=timeline")
+    page = open_page(loaded("handmade"), "tab=timeline")
     link = page.locator("#panel-timeline .lane-notes a").element_handle()
     assert link is not None
     page.get_by_role("button", name="Zoom in").click()

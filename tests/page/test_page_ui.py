@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -12,11 +10,10 @@ import draw
 import tfprof
 from hostile_parts import CPU, device, node, run, shape_attribute, stat
 from page_browser import PHONE
+from page_node import run_script
 from page_parts import MARKUP, card, chosen, fragment, sample, serious, table
-from paths import ROOT
 from profiles import DATA
 from sampling import rng, sampled
-from tools import node as tools
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -148,21 +145,14 @@ def test_states_survive_the_address() -> None:
         {key: "".join(random.choices(letters, k=random.randrange(1, 9))) for key in ("tab", "a_1")}
         for _ in range(300)
     ]
-    module = (ROOT / "src" / "tfprof" / "page" / "state.js").as_uri()
-    script = f"""
-import {{ fragmentOf, parseFragment }} from "{module}";
-let text = "";
-for await (const piece of process.stdin) text += piece;
-const back = JSON.parse(text).map((state) => [fragmentOf(state), parseFragment(fragmentOf(state))]);
+    script = """
+import { readFileSync } from "node:fs";
+import { fragmentOf, parseFragment } from "PAGE/state.js";
+const states = JSON.parse(readFileSync(0, "utf8"));
+const back = states.map((state) => [fragmentOf(state), parseFragment(fragmentOf(state))]);
 console.log(JSON.stringify([...back, parseFragment("#=1&a&%zz=1&b=%zz&c=1=2&__proto__=3")]));
 """
-    ran = subprocess.run(
-        [tools.node(), "--input-type=module", "--eval", script],
-        input=json.dumps(states).encode(),
-        capture_output=True,
-        check=True,
-    )
-    *pairs, odd = json.loads(ran.stdout)
+    *pairs, odd = run_script(script, states)
     assert [state for _, state in pairs] == states
     assert all(text.isascii() and not set(text) & set(' "<>`\n\0') for text, _ in pairs)
     assert odd == {"b": "%zz", "c": "1=2"}
@@ -260,9 +250,6 @@ def test_a_page_that_is_cut_off_says_so(open_page: Pages, drawn: Loaded, tmp_pat
     assert said.startswith("The profile in this page could not be read: ")
     assert open_page.problems  # on the console, too
     open_page.problems.clear()
-
-
-# --- hostile names --------------------------------------------------------------------------------
 
 
 def test_hostile_names_stay_text(open_page: Pages, hostile: Loaded) -> None:

@@ -67,10 +67,8 @@ def _profile(name: str) -> Callable[[Path], Loaded]:
 
 def _trace(name: str) -> Callable[[Path], Loaded]:
     folder = DATA / "xplane" / name
-    graph = folder / "graph.pb.gz"
-    return lambda _: tfprof.load(
-        graph if graph.exists() else None, trace=folder / "trace.xplane.pb.gz"
-    )
+    trace, path = folder / "trace.xplane.pb.gz", folder / "graph.pb.gz"
+    return lambda _: tfprof.load(path if path.exists() else None, trace=trace)
 
 
 def _fleet(folder: Path) -> Fleet:
@@ -180,6 +178,5 @@ def _use_picture(page: Page, control: JSHandle) -> None:
 def _check(page: Page, what: str) -> None:
     wrong = page.evaluate(_WRONG)
     assert wrong == [], what
-    assert not page.locator(".problem").is_visible(), (
-        f"{what}: {page.locator('.problem').inner_text()}"
-    )
+    problem = page.locator(".problem")
+    assert not problem.is_visible(), f"{what}: {problem.inner_text()}"
