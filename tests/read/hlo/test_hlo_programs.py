@@ -7,8 +7,9 @@ what JAX itself says. Where XLA's own cost analysis is right, its number must co
 from __future__ import annotations
 
 import re
+from collections import Counter
 from math import prod
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
@@ -16,6 +17,9 @@ import hlo_figures as figures
 import hlo_oracle
 import tfprof
 from hlo_recorded import FORMS, by_type, content, contracted, elements, facts, loaded, path
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
 
 ALL: Final = sorted(figures.CONTRACTIONS)
 # The bound of this loop is an argument.
@@ -28,13 +32,20 @@ UNNAMED: Final = {"nested", "runtime_loop", "branches", "mapped"}
 DIVIDED: Final = {"grid"}
 
 
+def added(pairs: Iterable[tuple[Hashable, int]]) -> dict[Hashable, int]:
+    """The sum of the numbers of each key."""
+    sums: Counter[Hashable] = Counter()
+    for key, number in pairs:
+        sums[key] += number
+    return dict(sums)
+
+
 def test_every_program_is_recorded() -> None:
     assert sorted(facts()) == ALL
     for name in ALL:
         assert all(path(name, form).exists() for form in FORMS)
-    assert {file.name.partition(".")[0] for file in path("x").parent.glob("*.before.pb.gz")} == {
-        *figures.BEFORE
-    }
+    before = {file.name.partition(".")[0] for file in path("x").parent.glob("*.before.pb.gz")}
+    assert before == {*figures.BEFORE}
 
 
 # --- the figures against a second reader ------------------------------------------------------
@@ -49,9 +60,8 @@ def test_a_second_reader_finds_the_figures(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted({*figures.BEFORE} - {LOOPS_BEFORE}))
 def test_a_second_reader_finds_the_figures_before_optimizations(name: str) -> None:
-    assert hlo_oracle.contractions(content(name, "before.pb")) == figures.total(
-        figures.BEFORE[name]
-    )
+    expected = figures.total(figures.BEFORE[name])
+    assert hlo_oracle.contractions(content(name, "before.pb")) == expected
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -117,11 +127,7 @@ def test_layers_have_their_own_parameters() -> None:
         select=["params"], account_type_regexes=["_trainable_variables"], max_depth=3
     )
     found = {row.name: row.total_params for row in rows if row.depth == 3}
-    expected: dict[str, int] = {}
-    for name, shape in said.items():
-        layer = "Net/" + name.split("'")[1]
-        expected[layer] = expected.get(layer, 0) + prod(shape)
-    assert found == expected
+    assert found == added(("Net/" + name.split("'")[1], prod(of)) for name, of in said.items())
 
 
 def test_layers_of_a_summary_have_their_own_parameters() -> None:
@@ -148,12 +154,10 @@ def test_they_are_before_optimizations(name: str) -> None:
     assert contracted(loaded(name, "before.pb")) == figures.total(figures.BEFORE[name])
 
 
-@pytest.mark.parametrize(
-    ("name", "form", "turn"), [(OPEN, "hlo.pb", figures.TURN), (OPEN, "txt", figures.TURN)]
-)
-def test_a_loop_without_a_bound_counts_once_and_says_so(name: str, form: str, turn: int) -> None:
-    program = loaded(name, form)
-    assert contracted(program) == turn
+@pytest.mark.parametrize("form", ["hlo.pb", "txt"])
+def test_a_loop_without_a_bound_counts_once_and_says_so(form: str) -> None:
+    program = loaded(OPEN, form)
+    assert contracted(program) == figures.TURN
     assert "total_float_ops" in by_type(program)["_TFProfRoot"].incomplete
     assert "no constant bound" in " ".join(note.text for note in program.op().notes)
 
@@ -165,15 +169,12 @@ def test_nothing_is_left_out(name: str) -> None:
     assert counted.uncounted == ()
 
 
-def functions() -> list[tuple[str, str, int]]:
-    return [
-        (name, kind, of)
-        for name, parts in figures.ELEMENTWISE.items()
-        for kind, of in parts.items()
-    ]
+FUNCTIONS: Final = [
+    (name, kind, of) for name, parts in figures.ELEMENTWISE.items() for kind, of in parts.items()
+]
 
 
-@pytest.mark.parametrize(("name", "kind", "expected"), functions())
+@pytest.mark.parametrize(("name", "kind", "expected"), FUNCTIONS)
 def test_mathematical_functions_count_once_per_element(name: str, kind: str, expected: int) -> None:
     assert hlo_oracle.elements(content(name), kind) == expected
     assert by_type(loaded(name))[kind].own_float_ops == expected
@@ -249,37 +250,25 @@ def test_xla_counts_a_loop_once_and_we_every_turn(name: str) -> None:
 def by_phase(name: str, form: str = "hlo.pb") -> dict[tuple[str, str], int]:
     """Float operations of products and convolutions by scope and phase."""
     rows = loaded(name, form).scope(select=["float_ops", "op_types"], max_depth=1000)
-    found: dict[tuple[str, str], int] = {}
+    found: Counter[tuple[str, str]] = Counter()
     for row in rows:
         phase = [kind for kind in ("forward", "backward", "recomputation") if kind in row.op_types]
         if row.own_float_ops and {"dot", "convolution"} & {*row.op_types}:
-            scope = row.name.rpartition("/")[0]
-            key = scope, " ".join(phase)
-            found[key] = found.get(key, 0) + row.own_float_ops
-    return found
+            found[row.name.rpartition("/")[0], " ".join(phase)] += row.own_float_ops
+    return dict(found)
 
 
 def test_products_before_optimizations_stand_below_their_modules() -> None:
-    found = by_phase("flax_linen", "before.pb")
-    expected = {}
-    for part, ops in figures.CONTRACTIONS["flax_linen"].items():
-        layer, phase = part.split()
-        expected[f"Net/{layer}", phase] = ops
-    assert found == expected
+    parts = {(*part.split(),): ops for part, ops in figures.CONTRACTIONS["flax_linen"].items()}
+    expected = {(f"Net/{layer}", phase): ops for (layer, phase), ops in parts.items()}
+    assert by_phase("flax_linen", "before.pb") == expected
 
 
-def convolutions_by_scope() -> dict[tuple[str, str], int]:
-    parts = (part.split() for part in figures.CONTRACTIONS["convolutions"])
-    return {(scope, phase): figures.CONTRACTIONS["convolutions"][f"{scope} {phase}"]
-            for scope, phase in parts}  # fmt: skip
-
-
-def test_convolutions_before_optimizations_have_their_scopes() -> None:
-    assert by_phase("convolutions", "before.pb") == convolutions_by_scope()
-
-
-def test_convolutions_that_xla_rewrote_have_their_scopes() -> None:
-    assert by_phase("convolutions") == convolutions_by_scope()
+@pytest.mark.parametrize("form", ["before.pb", "hlo.pb"])
+def test_convolutions_have_their_scopes(form: str) -> None:
+    """Also those that XLA rewrote."""
+    parts = figures.CONTRACTIONS["convolutions"].items()
+    assert by_phase("convolutions", form) == {(*part.split(),): ops for part, ops in parts}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -290,53 +279,42 @@ def test_modules_have_their_float_operations(form: str) -> None:
     found = {
         row.name: row.total_float_ops for row in rows if row.total_float_ops and row.depth == 3
     }
-    expected: dict[str, int] = {}
-    for part, ops in figures.CONTRACTIONS["flax_linen"].items():
-        layer = "Net/" + part.split()[0].split("/")[0]
-        expected[layer] = expected.get(layer, 0) + ops
-    assert found == expected
+    parts = figures.CONTRACTIONS["flax_linen"].items()
+    assert found == added((f"Net/{part.split()[0].split('/')[0]}", ops) for part, ops in parts)
 
 
 @pytest.mark.parametrize(("name", "form"), [("remat", "before.pb"), ("remat_scanned", "hlo.pb")])
 def test_what_is_computed_again_is_told_apart(name: str, form: str) -> None:
     parts = {**figures.CONTRACTIONS, "remat": figures.BEFORE["remat"]}[name]
-    found: dict[str, int] = {}
-    for (_, phase), ops in by_phase(name, form).items():
-        found[phase] = found.get(phase, 0) + ops
-    assert found == parts
+    found = by_phase(name, form).items()
+    assert added((phase, ops) for (_, phase), ops in found) == parts
 
 
 @pytest.mark.parametrize("name", ["scanned", "scanned_grad"])
 def test_named_scopes_in_a_scan_have_all_its_turns(name: str) -> None:
-    totals: dict[str, int] = {}
-    for (scope, _), ops in by_phase(name).items():
-        part = next((word for word in ("attention", "mlp") if word in scope.split("/")), "head")
-        totals[part] = totals.get(part, 0) + ops
-    expected: dict[str, int] = {}
-    for part, ops in figures.CONTRACTIONS[name].items():
-        word = part.split()[0].split("/")[0]
-        expected[word] = expected.get(word, 0) + ops
-    assert totals == expected
+    def part_of(scope: str) -> str:
+        return next((word for word in ("attention", "mlp") if word in scope.split("/")), "head")
+
+    totals = added((part_of(scope), ops) for (scope, _), ops in by_phase(name).items())
+    parts = figures.CONTRACTIONS[name].items()
+    assert totals == added((part.split()[0].split("/")[0], ops) for part, ops in parts)
 
 
 def test_layers_without_modules_are_named_by_their_weights() -> None:
-    expected: dict[str, int] = {}
-    for part, ops in figures.CONTRACTIONS["flax_nnx"].items():
-        expected[part.split()[0]] = expected.get(part.split()[0], 0) + ops
-    totals: dict[str, int] = {}
-    for (scope, _), ops in by_phase("flax_nnx").items():
-        layer = next((word for word in expected if word in scope.split("/")), scope)
-        totals[layer] = totals.get(layer, 0) + ops
-    assert totals == expected
+    parts = figures.CONTRACTIONS["flax_nnx"].items()
+    expected = added((part.split()[0], ops) for part, ops in parts)
+
+    def layer_of(scope: str) -> Hashable:
+        return next((word for word in expected if word in scope.split("/")), scope)
+
+    found = by_phase("flax_nnx").items()
+    assert added((layer_of(scope), ops) for (scope, _), ops in found) == expected
 
 
 def test_products_of_no_single_weight_stand_at_their_line() -> None:
-    by_line: dict[str, int] = {}
-    for (scope, _), ops in by_phase("plain").items():
-        layer = scope.split("/")[0]
-        if layer != "layers":
-            assert re.fullmatch(r"hlo_models\.py#L\d+", layer)
-            by_line[layer] = by_line.get(layer, 0) + ops
+    every = added((scope.split("/")[0], ops) for (scope, _), ops in by_phase("plain").items())
+    by_line = {layer: ops for layer, ops in every.items() if layer != "layers"}
+    assert all(re.fullmatch(r"hlo_models\.py#L\d+", str(layer)) for layer in by_line)
     # One line has the gradients of all three matrices of layers; `head` is in no layer.
     layers, head = 3 * figures.dense(7, 12, 12), 2 * figures.dense(7, 12, 20)
     assert sorted(by_line.values()) == sorted([layers, head])
@@ -363,9 +341,6 @@ def test_lines_of_code_have_what_they_call() -> None:
     blocks = 2 * (ops["block0/up"] + ops["block0/down"])  # one line for both layers of both
     lines = [("Net.__call__", ops[layer]) for layer in ("Conv_0", "proj", "head")]
     assert found == sorted([("Block.__call__", blocks), *lines])
-
-
-# --- devices ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["sharded", "mapped"])
