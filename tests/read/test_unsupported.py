@@ -235,9 +235,6 @@ def test_a_long_timeline_is_not_unpacked(tmp_path: Path) -> None:
         api.load(path)
 
 
-# --- graphs without nodes -------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("data", [b"\x22\x03\x08\xb3\x0f", b"versions { producer: 1971 }"])
 def test_a_graph_without_nodes_is_empty(tfprof: Command, tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "empty.pb"

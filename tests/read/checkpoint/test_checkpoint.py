@@ -82,9 +82,6 @@ def test_keys_of_slices_with_every_kind_of_byte_and_number() -> None:
         checkpoint.tensor(b"far")
 
 
-# --- golden --------------------------------------------------------------------------------
-
-
 def printed() -> dict[str, str]:
     """The value text of each node in the answer to the first golden command."""
     answer = (FOLDER / "golden" / "stdout.txt").read_text().split("tfprof> ")[1]
@@ -157,10 +154,8 @@ def assert_same_on_disk(folder: Path, prefix: str, changed: dict[str, bytes]) ->
 def big_endian(prefix: str) -> dict[str, bytes]:
     """The checkpoint *prefix* as a machine with the other byte order writes it."""
     messages = piece("tensorflow.core.protobuf.tensor_bundle_pb2")
-    data, values = (
-        f"{prefix}.data-00000-of-00001",
-        bytearray(FILES[f"{prefix}.data-00000-of-00001"]),
-    )
+    data = f"{prefix}.data-00000-of-00001"
+    values = bytearray(FILES[data])
 
     def change(key: bytes, value: bytes) -> bytes:
         if not key:

@@ -82,8 +82,12 @@ def loaded(graph: Path, captured: Path) -> tfprof.Loaded:
 
 
 def runs(graph: Path, captured: Path) -> dict[str, int]:
+    return of_nodes(loaded(graph, captured))
+
+
+def of_nodes(loaded: tfprof.Loaded) -> dict[str, int]:
     """How often each product and its companions ran."""
-    every = counts(loaded(graph, captured).profile, 0)
+    every = counts(loaded.profile, 0)
     return {name: ran for name, ran in every.items() if name.rpartition("/")[2] in NODES_OF_G}
 
 
@@ -136,9 +140,6 @@ def test_a_note_names_the_functions_that_are_not_in_the_graph(traced: Traced) ->
     assert traced.name(traced.f) not in notes
 
 
-# --- runs of sessions -------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of a graph with two functions that are not inlined, and that graph without one."""
@@ -165,8 +166,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ran_in(session: Path, graph: str) -> dict[str, int]:
-    every = counts(tfprof.load(session / graph, session / "run.pb").profile, 0)
-    return {name: ran for name, ran in every.items() if name.rpartition("/")[2] in NODES_OF_G}
+    return of_nodes(tfprof.load(session / graph, session / "run.pb"))
 
 
 def test_each_stat_of_a_run_counts_for_its_own_function(session: Path) -> None:

@@ -279,12 +279,6 @@ NNX: Final = {
 }
 
 
-def test_attributes_called_weight(tmp_path: Path) -> None:
-    assert counted(program(tmp_path, EQUINOX))[0] == (64 * 32 + 64) + (10 * 64 + 10) == 2_762
-    alone = {"linear.weight": "f32[3,5]", "linear.bias": "f32[3]", "x": "f32[5]"}
-    assert counted(program(tmp_path, alone))[0] == 3 * 5 + 3
-
-
 def test_floats_in_an_argument_with_layers_are_weights(tmp_path: Path) -> None:
     layer, free = 64 * 64 + 64, 2 * 64 * 4 + 16 * 64
     loaded = program(tmp_path, NNX)
@@ -315,6 +309,9 @@ def test_statistics_and_caches_in_an_argument_with_layers(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("shapes", "expected"),
     [
+        # Attributes called weight.
+        (EQUINOX, 2_762),  # (64 * 32 + 64) + (10 * 64 + 10)
+        ({"linear.weight": "f32[3,5]", "linear.bias": "f32[3]", "x": "f32[5]"}, 3 * 5 + 3),
         # One argument of several positions, as of `def f(*args)`.
         ({"args[0]['l']['kernel']": "f32[4,3]", "args[1]": "f32[4,4]"}, 12),
         ({"a[1][0].l.weight": "f32[4,3]", "a[1][0].pos": "f32[5]", "a[1][1]": "f32[4,4]"}, 17),
@@ -323,9 +320,14 @@ def test_statistics_and_caches_in_an_argument_with_layers(tmp_path: Path) -> Non
         ({"p['l']['kernel']": "f32[4,3]", "batch['weight']": "f32[2]", "weight": "f32[2]"}, 12),
         # The collection `params` says which are weights.
         ({"v['params']['l']['kernel']": "f32[4,3]", "v['cache']['l']['k']": "f32[2,9]"}, 12),
+        # Moving averages are no parameters.
+        *(
+            ({"params['d']['kernel']": "f32[8,8]", f"{name}['d']['kernel']": "f32[8,8]"}, 64)
+            for name in ("ema_params", "params_ema", "ema")
+        ),
     ],
 )
-def test_data_are_no_weights(tmp_path: Path, shapes: Shapes, expected: int) -> None:
+def test_weights_are_told_from_data(tmp_path: Path, shapes: Shapes, expected: int) -> None:
     assert counted(program(tmp_path, shapes))[0] == expected
 
 
@@ -434,12 +436,6 @@ def test_bytes_of_narrow_weights(shape: str, size: int, tmp_path: Path) -> None:
     loaded = program(tmp_path, {"params['d']['kernel']": shape, "x": "f32[4,64]"})
     assert counted(loaded)[0] == 2048
     assert loaded.summary().total["parameter_bytes"] == size
-
-
-@pytest.mark.parametrize("name", ["ema_params", "params_ema", "ema"])
-def test_moving_averages_are_no_parameters(name: str, tmp_path: Path) -> None:
-    shapes = {"params['d']['kernel']": "f32[8,8]", f"{name}['d']['kernel']": "f32[8,8]"}
-    assert counted(program(tmp_path, shapes))[0] == 64
 
 
 def test_a_converted_program_has_unknown_parameters_as_well(tmp_path: Path) -> None:

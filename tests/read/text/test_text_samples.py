@@ -44,9 +44,6 @@ LARGE: Final = 1 << 20
 """Weights of more bytes take seconds in text: only a whole run compares them."""
 
 
-# --- the samples -------------------------------------------------------------------------------
-
-
 def graph_files(folder: Path) -> list[tuple[str, bytes]]:
     """The name and the content of every graph in a folder."""
     files = []
@@ -69,9 +66,6 @@ def graphs(data: bytes) -> list[Message]:
         return [text_format.Parse(data, kind())]
     message = kind.FromString(data)
     return [*message.meta_graphs] if kind is SavedModel else [message]
-
-
-# --- what is compared --------------------------------------------------------------------------
 
 
 def answers(data: bytes, folder: Path) -> dict[str, Any]:

@@ -5,8 +5,10 @@ Every expected time is the sum of the durations beside it, in microseconds.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, Final
 
+from hlo_events import notes
 from tfprof.model import Profile
 from tfprof.read.xplane import with_trace
 from xplane_traces import Event, environment, host, micros, plane, trace
@@ -22,10 +24,6 @@ def types(profile: Profile) -> dict[str, str]:
     """The operation type of each node."""
     ops = (profile.types[int(op)].decode() for op in profile.nodes.op)
     return dict(zip(profile.nodes.name.texts(), ops, strict=True))
-
-
-def notes(profile: Profile) -> str:
-    return " ".join(note.text for note in profile.notes)
 
 
 # --- JAX on a GPU -----------------------------------------------------------------------------
@@ -92,9 +90,6 @@ def test_the_hints_of_tensorflow_are_not_for_jax() -> None:
     assert "TF_CPU_ALLOCATOR_USE_BFC" in notes(with_tensorflow)
 
 
-# --- JAX on a TPU -----------------------------------------------------------------------------
-
-
 def instruction(start: float, long: float, name: str, category: str, program: int = 5) -> Event:
     return Event(
         f"%{name} = (f32[8,128]{{1,0:T(8,128)}}) {category}(%param.1), metadata={{}}",
@@ -143,13 +138,10 @@ def test_a_tpu_has_one_row_per_instruction_of_a_program() -> None:
         "jit_step(6)/fusion.1": 60, "jit_eval/while.3": 25 - 15, "jit_eval/fusion.1": 15,
     }  # fmt: skip
 
-
-def test_the_types_of_a_tpu_are_its_categories() -> None:
     profile = jax_on_tpu()
-    time: dict[str, int] = {}
-    made = types(profile)
+    time, made = Counter[str](), types(profile)
     for name, us in micros(profile).items():
-        time[made[name]] = time.get(made[name], 0) + us
+        time[made[name]] += us
     assert time == {
         "convolution fusion": 40 + 5 + 30 + 60,
         "copy-done": 10,

@@ -92,14 +92,10 @@ def test_what_is_in_no_step_is_left_out_and_told() -> None:
     assert "_eager/AddV2" not in micros(with_trace(Profile(), columns))
 
 
-def test_keras_marks_its_batches() -> None:
-    assert recorded("keras").step_number.tolist() == [1]
-    assert bool((recorded("keras").events.step == 0).all())
-
-
-def test_without_markers_all_of_the_trace_is_step_0() -> None:
-    columns = recorded("kept")
-    assert columns.step_number.tolist() == [0]
+@pytest.mark.parametrize(("case", "step"), [("keras", 1), ("kept", 0)])
+def test_keras_marks_its_batches_and_without_markers_all_is_step_0(case: str, step: int) -> None:
+    columns = recorded(case)
+    assert columns.step_number.tolist() == [step]
     assert bool((columns.events.step == 0).all())
 
 

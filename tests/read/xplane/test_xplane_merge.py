@@ -36,8 +36,12 @@ def notes(profile: Profile) -> str:
     return "\n".join(note.text for note in profile.notes if note.ours)
 
 
+def node_of(profile: Profile, name: str) -> int:
+    return int(profile.nodes.name.find(Strings.of([name.encode()]))[0])
+
+
 def types_of(profile: Profile, name: str) -> set[bytes]:
-    node = int(profile.nodes.name.find(Strings.of([name.encode()]))[0])
+    node = node_of(profile, name)
     of_node, kind = profile.type_pairs
     return {profile.types[int(row)] for row in kind[of_node == node]}
 
@@ -55,13 +59,11 @@ def test_what_a_loop_is_made_of_is_time_of_the_loop_and_one_run() -> None:
     profile, events = joined_with_graph("loop"), recorded("loop").events
     assert counts(profile, 0)["repeated/while"] == 1
     assert counts(profile, 0)["either/cond"] == 1
-    added = np.array(
-        [
-            name.startswith(b"repeated/while/") and b"/_5/" not in name and b"/_4/" not in name
-            for name in events.name
-        ]
-    )
-    own = int(events.own_ps[added & (events.step == 0)].sum()) / 10**6
+    is_added = [
+        name.startswith(b"repeated/while/") and b"/_5/" not in name and b"/_4/" not in name
+        for name in events.name
+    ]
+    own = int(events.own_ps[np.array(is_added) & (events.step == 0)].sum()) / 10**6
     assert abs(micros(profile, 0)["repeated/while"] - own) <= 1
 
 
@@ -149,9 +151,7 @@ def test_operations_of_onednn_are_on_the_nodes_that_they_ran_for() -> None:
 
 def test_what_is_fused_is_told_by_its_type() -> None:
     profile = graph("keras")
-    relu = int(
-        profile.nodes.name.find(Strings.of([b"StatefulPartitionedCall/net_1/conv_1/Relu"]))[0]
-    )
+    relu = node_of(profile, "StatefulPartitionedCall/net_1/conv_1/Relu")
     assert is_fused(b"_FusedBatchNormEx")
     assert not is_fused(b"FusedBatchNormV3")
     assert fused_node(profile, relu, b"_FusedBatchMatMulV2") == -1
@@ -202,13 +202,9 @@ def test_steps_go_on_behind_those_that_are_there() -> None:
 
 
 def allocation(op: str, start: float, address: int, size: int, region: str) -> Event:
-    stats: list[tuple[str, int | str]] = [
-        ("tf_op", op),
-        ("addr", address),
-        ("requested_bytes", size),
-        ("region_type", region),
-    ]
-    return Event("MemoryAllocation", start, 0, stats=stats if op else stats[1:])
+    stats: list[tuple[str, int | str]] = [("tf_op", op)] if op else []
+    stats += [("addr", address), ("requested_bytes", size), ("region_type", region)]
+    return Event("MemoryAllocation", start, 0, stats=stats)
 
 
 def freed(start: float, address: int) -> Event:
@@ -233,16 +229,9 @@ def test_what_an_operation_allocates_is_added_up() -> None:
     )
     profile = with_trace(Profile(), columns)
     assert list(profile.nodes.name) == [b"a", b"b"]
-    told = {
-        metric: profile.values(metric, 0).tolist()
-        for metric in ("bytes", "peak_bytes", "output_bytes", "residual_bytes")
-    }
-    assert told == {
-        "bytes": [120, 7],
-        "peak_bytes": [70, 7],
-        "output_bytes": [40, 7],
-        "residual_bytes": [40, 7],
-    }
+    told = {"bytes": 120, "peak_bytes": 70, "output_bytes": 40, "residual_bytes": 40}
+    for metric, of_a in told.items():
+        assert profile.values(metric, 0).tolist() == [of_a, 7], metric
     assert "1 allocation, 1,000 bytes, names no operation and is ignored" in notes(profile)
 
 
@@ -254,8 +243,7 @@ def test_memory_of_a_fit_is_that_of_its_events() -> None:
     }
     assert values["bytes"] >= values["peak_bytes"] >= values["output_bytes"] > 0
     assert values["residual_bytes"] < values["bytes"]
-    conv = "StatefulPartitionedCall/net_1/conv_1/convolution"
-    node = int(profile.nodes.name.find(Strings.of([conv.encode()]))[0])
+    node = node_of(profile, "StatefulPartitionedCall/net_1/conv_1/convolution")
     # Eight pictures of 2x2 with eight channels in four bytes each.
     assert profile.values("output_bytes", 1)[node] == 8 * 2 * 2 * 8 * 4
 
@@ -286,7 +274,7 @@ def test_shapes_of_inputs_fill_what_the_graph_leaves_open() -> None:
 
 def test_a_shape_that_contradicts_the_graph_is_not_taken() -> None:
     known = graph("loop")
-    product = int(known.nodes.name.find(Strings.of([b"StatefulPartitionedCall/inside/product"]))[0])
+    product = node_of(known, "StatefulPartitionedCall/inside/product")
     row = int(known.outputs.start[product])
     shapes = known.outputs.shape
     dims = shapes.dim.copy()
@@ -303,7 +291,7 @@ def test_a_timeline_shows_what_ran() -> None:
     events = json.loads(b"".join(timeline(report.answer).pieces()))["traceEvents"]
     shown = [event for event in events if event["ph"] == "X" and event["name"].endswith("/again")]
     assert len(shown) == 5
-    again = int(profile.nodes.name.find(Strings.of([f"{BODY}/again".encode()]))[0])
+    again = node_of(profile, f"{BODY}/again")
     (step,) = (one for one in profile.steps if one.number == 1)
     assert [event["ts"] for event in shown] == step.start_us[step.node == again].tolist()
 
