@@ -199,9 +199,7 @@ def test_many_workers_fold_and_hostile_names_stay_text(
     assert serious(page) == []
     wide = "[document.body, document.documentElement].map(e => e.scrollWidth)"
     for tab in ("workers", "distribution", "timeline"):
-        page.evaluate(
-            "(tab) => { location.hash = location.hash.replace(/tab=\\w+/, `tab=${tab}`); }", tab
-        )
+        page.evaluate(f"location.hash = location.hash.replace(/tab=\\w+/, 'tab={tab}')")
         page.wait_for_selector(f"#panel-{tab}:not([hidden])")
         assert max(page.evaluate(wide)) <= PHONE[0]
     assert "not their executions" in page.locator("#panel-timeline").inner_text()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import random
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -42,12 +41,6 @@ def page() -> Iterator[Twin]:
     """The page's modules, in one process for all tests of this file."""
     with twin() as process:
         yield process
-
-
-@lru_cache
-def loaded_from(name: str) -> Loaded:
-    """The files of one kind, loaded."""
-    return tfprof.load(**FILES[name])
 
 
 def read(page: Twin, loaded: Loaded) -> None:
@@ -176,7 +169,8 @@ def assert_same_answers(page: Twin, loaded: Loaded, rng: random.Random, queries:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", sampling.sampled([*FILES], 3, "files of the twin", again=True))
 def test_files(page: Twin, name: str) -> None:
-    assert_same_answers(page, loaded_from(name), sampling.rng(name), sampling.amount(60, 5))
+    loaded = tfprof.load(**FILES[name])
+    assert_same_answers(page, loaded, sampling.rng(name), sampling.amount(60, 5))
 
 
 @batches(200, 6, 10)

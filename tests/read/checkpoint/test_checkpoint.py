@@ -116,9 +116,8 @@ def test_a_file_of_values_is_opened_when_one_of_its_tensors_is_read() -> None:
 def test_values_are_the_mapped_bytes_themselves() -> None:
     opener = Opener(FILES)
     values = Checkpoint.open("one", opener).tensor(b"huge").values
-    assert np.shares_memory(
-        np.asarray(values), np.frombuffer(FILES["one.data-00000-of-00001"], np.uint8)
-    )
+    stored = np.frombuffer(FILES["one.data-00000-of-00001"], np.uint8)
+    assert np.shares_memory(np.asarray(values), stored)
 
 
 @pytest.mark.parametrize("file", ["several.index", "several.data-00002-of-00003"])

@@ -139,9 +139,8 @@ def test_shapes_that_only_a_run_tells_and_their_notes_are_kept() -> None:
     assert after.outputs.shape[0] == [-1, 3]
     assert after.with_run_shapes.outputs.shape[0] == [2, 3]
     (note,) = after.with_run_shapes.notes
-    assert (
-        note.text == "Node odd incompatible shapes: Shapes (None, 4) and (2, 3) are not compatible."
-    )
+    said = "incompatible shapes: Shapes (None, 4) and (2, 3) are not compatible."
+    assert note.text == f"Node odd {said}"
     assert known(after) == known(before)
 
 

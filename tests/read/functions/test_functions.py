@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -161,9 +162,8 @@ def test_a_loop_has_a_body_and_a_condition() -> None:
 
 def test_branches_do_not_read_what_chooses_between_them() -> None:
     branches = {"f": "(a)\nneg = Neg(a)\n-> neg:y:0", "g": "(a)\nexp = Exp(a)\n-> exp:y:0"}
-    chosen = drawn(
-        "p = Const()\nx = Placeholder()\nif = If(p, x) then_branch=f else_branch=g", **branches
-    )
+    graph = "p = Const()\nx = Placeholder()\nif = If(p, x) then_branch=f else_branch=g"
+    chosen = drawn(graph, **branches)
     assert edges(chosen)["if"] == ["if/then/neg", "if/else/exp", "p", "x"]
     assert edges(chosen)["if/then/neg"] == ["x"]
     cases = drawn("n = Const()\nx = Placeholder()\nc = Case(n, x) branches=f,g", **branches)
@@ -311,11 +311,9 @@ def test_float_operations_of_functions_are_those_of_all_their_runs(
 
 def test_all_four_views_show_the_bodies() -> None:
     nested = real("nested")
-    shown = {view: str(getattr(nested, view)(select=["float_ops"])) for view in ("scope", "graph")}
-    for text in shown.values():
-        assert (
-            "StatefulPartitionedCall_1/MatMul" in text or "StatefulPartitionedCall_1/matmul" in text
-        )
+    for view in ("scope", "graph"):
+        text = str(getattr(nested, view)(select=["float_ops"]))
+        assert re.search(r"StatefulPartitionedCall_1/(MatMul|matmul)", text)
     assert float_ops(nested, "MatMul") == 2 * 8 * _SIZE
     saved = tfprof.load(DATA / "module", signature="nested")
     code = str(saved.code(select=["float_ops"]))

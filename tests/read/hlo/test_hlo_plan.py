@@ -96,9 +96,8 @@ def made(*allocations: bytes) -> tuple[float, ...]:
 
 def test_what_is_donated_counts_once() -> None:
     """An argument whose memory holds a result, one of a thread, and one in another memory."""
-    plan = MemoryPlan(
-        *made(allocation(100, 5, 7), allocation(30), allocation(7, 3), allocation(9, 8))
-    )
+    sizes = allocation(100, 5, 7), allocation(30), allocation(7, 3), allocation(9, 8)
+    plan = MemoryPlan(*made(*sizes))
     assert plan == (100, 100, 100, 30, 0)
     assert plan.total == 130
 

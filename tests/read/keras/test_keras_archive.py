@@ -50,11 +50,10 @@ def archive(config: Any, stored: bytes | None = None, *, packed: bool = False) -
     """An archive; a configuration that is bytes already stands as it is."""
     made = io.BytesIO()
     how = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
+    told = config if isinstance(config, bytes) else json.dumps(config).encode()
     with zipfile.ZipFile(made, "w", how) as file:
         file.writestr("metadata.json", "{}")
-        file.writestr(
-            "config.json", config if isinstance(config, bytes) else json.dumps(config).encode()
-        )
+        file.writestr("config.json", told)
         if stored is not None:
             file.writestr("model.weights.h5", stored)
     return Source("a.keras", np.frombuffer(made.getvalue(), np.uint8))
