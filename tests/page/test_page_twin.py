@@ -1,4 +1,7 @@
-"""The page's answers under Node are those of Python, for any options of any view."""
+"""The page's answers under Node are those of Python, for any options of any view.
+
+Numbers are written as Python writes them, to the last digit.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +23,14 @@ from random_options import make_options
 from tfprof.cli.argv import read_words
 from tfprof.cli.request import make_request
 from tfprof.errors import UsageError
+from tfprof.foundation.units import count, memory, micros, plural
 from tfprof.query.counted import DEFINED
 from tfprof.results.loaded import Loaded
 from tfprof.results.report_table import report_table
+from tfprof.results.summary_numbers import BYTES, MICROS, exact, short
 from tfprof.tables.commands import COMMANDS
 from tfprof.tables.fields import METRICS
+from tfprof.writers.numbers import percent
 from tfprof.writers.page_data import page_data
 
 if TYPE_CHECKING:
@@ -231,3 +237,36 @@ def test_a_regex_of_many_states(page: Twin) -> None:
     for pattern in (".*a.{15}", "(.*[ab].{9}){2}"):
         options = {"show_name_regexes": pattern, "max_depth": "100"}
         assert_same(page, loaded, "scope", options)
+
+
+# Where units change, where texts are half way between two, and beyond what doubles hold.
+EDGES: Final = (
+    *range(1_100), *range(999_000, 1_001_000, 125), *range(1_000, 20_000, 125), 2**53, 2**53 + 1,
+    *(10**power + rest for power in range(3, 19) for rest in (-1, 0, 5, 125)),
+    *(-(10**power) for power in range(19)),
+    *(2**63 - 1, -(2**63), 9_999_999_999_999_999, 999_950_000, 999_949_999, 1_125, 1_375, 12_250),
+)  # fmt: skip
+
+
+def test_numbers_are_written_alike(page: Twin) -> None:
+    rng = sampling.rng("units")
+    numbers = [*EDGES, *(rng.randrange(10 ** rng.randrange(1, 19)) for _ in range(1_000))]
+    written = page("units", numbers=list(map(str, numbers)))
+    for number, texts in zip(numbers, written, strict=True):
+        assert texts == [
+            *(count(number), micros(number), memory(number)),
+            *(short(number), short(number, MICROS), short(number, BYTES)),
+            *(exact(number), plural(number, "row"), percent(number % 123_457 / 123_457)),
+        ], number
+
+
+def test_formulas_of_open_sizes(page: Twin) -> None:
+    # By hand, after the units above: k is a thousand, kB a thousand bytes.
+    written = {
+        "12544*batch + 160": "12.5 kB·batch + 160 B",
+        "-3*batch*time**2 - 1/2*time": "-3 B·batch·time² - 1/2·time",
+        "15/2*layer_12**10": "15/2·layer_12¹⁰",
+        "9223372036854775807*batch": "9223 PB·batch",
+    }
+    assert page("amounts", texts=[*written], kind="memory") == [*written.values()]
+    assert page("amounts", texts=["86240*batch"], kind="count") == ["86.2k·batch"]
