@@ -139,19 +139,13 @@ def test_a_zoom_is_of_one_view(open_page: Pages, drawn: Loaded) -> None:
 # --- the command line of the demo -----------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("demo") / "page.html"
-    assert tfprof.cli.run(["demo", "page", "-o", str(path)]) == 0
-    return path
-
-
 def test_the_command_line_of_the_demo_prints_the_rows(
-    open_page: Pages, demo: Path, capfd: pytest.CaptureFixture[str]
+    open_page: Pages, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """`tfprof demo VIEW` has options of its own, which a page does not have."""
-    run = Command(capfd)
-    page = open_page(demo, "tab=table")
+    run, path = Command(capfd), tmp_path / "page.html"
+    assert run("demo", "page", "-o", str(path)) == 0
+    page = open_page(path, "tab=table")
     for view, options in (
         ("scope", {}),
         ("graph", {}),

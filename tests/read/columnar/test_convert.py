@@ -147,22 +147,19 @@ def test_shapes_that_only_a_run_tells_and_their_notes_are_kept() -> None:
 def test_the_columns_of_format_3() -> None:
     """Where this list changes, FORMAT in read/columnar/coding.py has to be raised."""
     stored = taken_apart(convert(draw.profile("a op=A us=1 types=t flops=1")))
-    nodes = "name.text name.length op device float_ops stack shape.start shape.dim"
-    edges = "start source slot unknown.text unknown.length"
-    stacks = "start file line function function_line source text_id text.text text.length"
     step = (
-        "number node device devices.text devices.length start_us us counts_as "
-        "memory_node memory_us requested peak residual output in_use on_host temporary persistent "
-        "allocation_node "
-        "allocation_us allocation_bytes output_row output_slot output_bytes output_pointer"
+        "number node device devices.text devices.length start_us us counts_as memory_node "
+        "memory_us requested peak residual output in_use on_host temporary persistent "
+        "allocation_node allocation_us allocation_bytes output_row output_slot output_bytes "
+        "output_pointer"
     )
     outputs, notes = "start shape.start shape.dim", "text.text text.length times ours"
     tables = {
-        "nodes": nodes,
-        "edges": edges,
+        "nodes": "name.text name.length op device float_ops stack shape.start shape.dim",
+        "edges": "start source slot unknown.text unknown.length",
         "outputs": outputs,
         "regions": "of_node call kind returns function.text function.length prefix",
-        "stacks": stacks,
+        "stacks": "start file line function function_line source text_id text.text text.length",
         "steps.0": step,
         "notes": notes,
         "attributes": "described node text texts.text texts.length",

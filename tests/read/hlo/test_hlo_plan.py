@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 
     from tfprof.model import Profile
 
-RELEASES = (DATA, DATA / "jax_0_4")
-RECORDED = [(name, folder) for folder in RELEASES for name in facts(folder)]
+RECORDED = [
+    *((name, folder, "hlo.pb") for folder in (DATA, DATA / "jax_0_4") for name in facts(folder)),
+    *((name, DATA, "xplane.pb") for name in ("flax_linen", "runtime_loop", "sharded")),
+]
 
 
 @pytest.fixture
@@ -37,18 +39,12 @@ def tfprof(capfd: pytest.CaptureFixture[str]) -> Command:
     return Command(capfd)
 
 
-@pytest.mark.parametrize(("name", "folder"), RECORDED)
-def test_a_plan_is_what_jax_says(name: str, folder: Path) -> None:
-    said = facts(folder)[name].memory
-    plan = MemoryPlan(*loaded(name, folder=folder).profile.planned)
-    assert (plan.arguments, plan.outputs) == (said["argument"], said["output"])
-    assert (plan.temporary, plan.shared) == (said["temp"], said["alias"])
-
-
-@pytest.mark.parametrize("name", ["flax_linen", "runtime_loop", "sharded"])
-def test_a_trace_has_the_plan_of_its_program(name: str) -> None:
-    said = facts()[name].memory
-    plan = MemoryPlan(*library.load(trace=path(name, "xplane.pb")).profile.planned)
+@pytest.mark.parametrize(("name", "folder", "form"), RECORDED)
+def test_a_plan_is_what_jax_says(name: str, folder: Path, form: str) -> None:
+    """Of a program, and of a trace, which has its program."""
+    said, file = facts(folder)[name].memory, path(name, form, folder)
+    program = library.load(trace=file) if form == "xplane.pb" else library.load(file)
+    plan = MemoryPlan(*program.profile.planned)
     assert (plan.arguments, plan.outputs) == (said["argument"], said["output"])
     assert (plan.temporary, plan.shared) == (said["temp"], said["alias"])
 

@@ -48,19 +48,15 @@ def jax_on_gpu() -> Profile:
         Event("MemcpyD2D", 120, 3, stats=[("memcpy_details", "size:4 dest:4 async:1")]),
     ]
     launches = [kernel(1, 2, "loop_reduce_fusion.1", device_id=0), kernel(4, 2, "custom-call.3")]
-    return read(
-        plane(
-            "/device:GPU:0",
-            {
-                "Stream #13(Compute)": compute,
-                "XLA Modules": [Event("jit_loss_fn(7)", 10, 87)],
-                "XLA Ops": [Event("loop_reduce_fusion.1", 10, 20)],
-                "Steps": [Event("1", 10, 110)],
-            },
-        ),
-        plane("/device:GPU:1", {}),
-        plane("/host:CPU", {"python": [], "Host Threads/12": launches}),
-    )
+    lines = {
+        "Stream #13(Compute)": compute,
+        "XLA Modules": [Event("jit_loss_fn(7)", 10, 87)],
+        "XLA Ops": [Event("loop_reduce_fusion.1", 10, 20)],
+        "Steps": [Event("1", 10, 110)],
+    }
+    host_lines = {"python": [], "Host Threads/12": launches}
+    devices = plane("/device:GPU:0", lines), plane("/device:GPU:1", {})
+    return read(*devices, plane("/host:CPU", host_lines))
 
 
 def test_kernels_of_jax_are_instructions_of_their_modules() -> None:
@@ -165,17 +161,13 @@ def test_kernels_of_older_releases_have_an_annotation() -> None:
         annotated(20, 6, "n/_7:_HostRecv#from=A,to=B#::#edge_name=edge_12_x#"),
         annotated(30, 1, "MakeTensorFromProto"),
     ]
-    profile = read(
-        plane(
-            "/device:GPU:0",
-            {
-                "Stream #134(Compute)": compute,
-                "Stream #135(MemcpyH2D)": copies,
-                "TensorFlow Ops": [Event("net/dense/MatMul", 0, 9, display="MatMul")],
-                "TensorFlow Name Scope": [Event("net", 0, 13)],
-            },
-        )
-    )
+    lines = {
+        "Stream #134(Compute)": compute,
+        "Stream #135(MemcpyH2D)": copies,
+        "TensorFlow Ops": [Event("net/dense/MatMul", 0, 9, display="MatMul")],
+        "TensorFlow Name Scope": [Event("net", 0, 13)],
+    }
+    profile = read(plane("/device:GPU:0", lines))
     assert micros(profile) == {
         "net/dense/MatMul": 9,
         "net/while/body/Add": 4,
@@ -191,9 +183,8 @@ def test_kernels_without_an_annotation_have_the_operation_that_runs() -> None:
         Event("net/dense/MatMul", 1, 4, display="MatMul"),
         Event("net/dense/Relu", 6, 3, display="Relu"),
     ]
-    profile = read(
-        plane("/device:GPU:0", {"Stream #1(Compute)": compute, "TensorFlow Ops": operations})
-    )
+    lines = {"Stream #1(Compute)": compute, "TensorFlow Ops": operations}
+    profile = read(plane("/device:GPU:0", lines))
     assert micros(profile) == {"net/dense/MatMul": 4, "net/dense/Relu": 3, SYMBOL: 2}
     assert types(profile)["net/dense/Relu"] == "Relu"
 

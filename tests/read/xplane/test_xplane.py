@@ -146,17 +146,11 @@ def test_no_thread_is_busy_for_longer_than_the_clock_ran(case: str) -> None:
 
 
 def test_time_inside_of_an_operation_is_counted_once() -> None:
-    columns = trace(
-        host(
-            Event("call:While", 0, 21),
-            Event("a:MatMul", 3, 8),
-            Event("a/b:Add", 5, 3),
-            Event("instant:Const", 5, 0),
-            Event("c:Mul", 14, 5),
-            Event("later:Mul", 21, 2),
-            other=[Event("elsewhere:Mul", 1, 20)],
-        )
-    )
+    thread = [
+        *(Event("call:While", 0, 21), Event("a:MatMul", 3, 8), Event("a/b:Add", 5, 3)),
+        *(Event("instant:Const", 5, 0), Event("c:Mul", 14, 5), Event("later:Mul", 21, 2)),
+    ]
+    columns = trace(host(*thread, other=[Event("elsewhere:Mul", 1, 20)]))
     own = dict(zip(columns.events.name, (columns.events.own_ps // 10**6).tolist(), strict=True))
     assert own == {
         b"call": 8, b"a": 5, b"a/b": 3, b"instant": 0, b"c": 5, b"later": 2, b"elsewhere": 20,
@@ -191,14 +185,9 @@ def test_moments_are_those_of_the_clock() -> None:
 
 
 def test_sends_have_no_display_name_and_count() -> None:
-    columns = trace(
-        host(
-            Event("_send_x_0:_Send", 0, 1, ""),
-            Event("x:Add", 1, 1, ""),
-            Event("Iterator::Map", 2, 1, "Map"),
-            Event("y:Add", 3, 1, "Other"),
-        )
-    )
+    sends = [Event("_send_x_0:_Send", 0, 1, ""), Event("x:Add", 1, 1, "")]
+    others = [Event("Iterator::Map", 2, 1, "Map"), Event("y:Add", 3, 1, "Other")]
+    columns = trace(host(*sends, *others))
     assert list(columns.events.name) == [b"_send_x_0"]
 
 
@@ -230,32 +219,26 @@ def test_more_steps_than_the_limit_are_refused() -> None:
 
 def test_what_runs_later_is_of_the_step_that_called_it() -> None:
     run = [("id", 42)]
-    columns = trace(
-        host(
-            marker(0, 0, 10),
-            Event("EagerExecute", 1, 5, stats=[("eager_op", "__inference_f_1"), ("is_func", 1)]),
-            Event("EagerLocalExecute: __inference_f_1", 2, 3),
-            Event("FunctionRun", 3, 1, stats=run),
-            marker(1, 12, 10),
-            thread=[
-                Event("ExecutorState::Process", 8, 10, stats=run),
-                Event("a:Add", 14, 1),
-                Event("b:Add", 19, 1),
-            ],
-        )
-    )
+    python = [
+        marker(0, 0, 10),
+        Event("EagerExecute", 1, 5, stats=[("eager_op", "__inference_f_1"), ("is_func", 1)]),
+        Event("EagerLocalExecute: __inference_f_1", 2, 3),
+        Event("FunctionRun", 3, 1, stats=run),
+        marker(1, 12, 10),
+    ]
+    later = [Event("ExecutorState::Process", 8, 10, stats=run)]
+    later += [Event("a:Add", 14, 1), Event("b:Add", 19, 1)]
+    columns = trace(host(*python, thread=later))
     assert columns.events.step.tolist() == [0, 1]
     assert list(columns.events.function) == [b"__inference_f_1", b""]
 
 
 def test_an_accelerator_counts_its_streams_and_no_line_that_repeats_them() -> None:
     kernel = [Event("gemm", 2, 5, stats=[("tf_op", "net/MatMul:MatMul")])]
+    gpu = {"Stream #13(Compute)": kernel, "Framework Ops": kernel, "XLA Ops": kernel}
     columns = trace(
         host(Event("net/MatMul:MatMul", 0, 2)),
-        plane(
-            "/device:GPU:1",
-            {"Stream #13(Compute)": kernel, "Framework Ops": kernel, "XLA Ops": kernel},
-        ),
+        plane("/device:GPU:1", gpu),
         plane("/device:TPU:0", {"XLA Ops": kernel, "XLA Modules": kernel}),
     )
     assert list(columns.events.name) == [b"net/MatMul"] * 3
@@ -263,9 +246,8 @@ def test_an_accelerator_counts_its_streams_and_no_line_that_repeats_them() -> No
     assert profile.values("cpu_micros", 0).tolist() == [2]
     assert profile.values("accelerator_micros", 0).tolist() == [10]
     assert profile.values("occurrence", 0).tolist() == [1]
-    assert profile.types[int(profile.nodes.device[0])].endswith(
-        (b"/device:gpu:1", b"/device:tpu:0")
-    )
+    device = profile.types[int(profile.nodes.device[0])]
+    assert device.endswith((b"/device:gpu:1", b"/device:tpu:0"))
 
 
 @pytest.mark.parametrize("case", CASES)

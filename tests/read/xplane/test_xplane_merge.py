@@ -212,21 +212,19 @@ def freed(start: float, address: int) -> Event:
 
 
 def test_what_an_operation_allocates_is_added_up() -> None:
-    columns = trace(
-        host(
-            Event("train", 0, 20, stats=[("step_num", 0)]),
-            Event("a:MatMul", 1, 8),
-            allocation("a", 2, 100, 50, "temp"),
-            freed(3, 100),
-            allocation("a", 4, 100, 30, "temp"),
-            allocation("a", 5, 200, 40, "output"),
-            freed(6, 100),
-            allocation("b", 10, 300, 7, "output"),
-            allocation("", 11, 400, 1000, ""),
-            freed(25, 200),
-        ),
-        environment(),
-    )
+    events = [
+        Event("train", 0, 20, stats=[("step_num", 0)]),
+        Event("a:MatMul", 1, 8),
+        allocation("a", 2, 100, 50, "temp"),
+        freed(3, 100),
+        allocation("a", 4, 100, 30, "temp"),
+        allocation("a", 5, 200, 40, "output"),
+        freed(6, 100),
+        allocation("b", 10, 300, 7, "output"),
+        allocation("", 11, 400, 1000, ""),
+        freed(25, 200),
+    ]
+    columns = trace(host(*events), environment())
     profile = with_trace(Profile(), columns)
     assert list(profile.nodes.name) == [b"a", b"b"]
     told = {"bytes": 120, "peak_bytes": 70, "output_bytes": 40, "residual_bytes": 40}
