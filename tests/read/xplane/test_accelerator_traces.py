@@ -134,6 +134,8 @@ def test_a_tpu_has_one_row_per_instruction_of_a_program() -> None:
         "jit_step(6)/fusion.1": 60, "jit_eval/while.3": 25 - 15, "jit_eval/fusion.1": 15,
     }  # fmt: skip
 
+
+def test_the_types_of_a_tpu_are_its_categories() -> None:
     profile = jax_on_tpu()
     time, made = Counter[str](), types(profile)
     for name, us in micros(profile).items():
