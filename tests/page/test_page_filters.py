@@ -147,13 +147,10 @@ def test_the_command_line_of_the_demo_prints_the_rows(
     assert run("demo", "page", "-o", str(path)) == 0
     page = open_page(path, "tab=table")
     for view, options in (
-        ("scope", {}),
-        ("graph", {}),
-        ("op", {}),
-        ("code", {}),
+        ("scope", {}), ("graph", {}), ("op", {}), ("code", {}),
         ("op", {"select": "params,micros", "min_micros": "1000"}),
         ("scope", {"account_type_regexes": "Conv2D.*", "order_by": "name", "max_depth": "7"}),
-    ):
+    ):  # fmt: skip
         seen = read_table(page, fragment(view, options))
         words = shlex.split(seen.command)
         assert words[:3] == ["tfprof", "demo", view]

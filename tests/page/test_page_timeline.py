@@ -494,11 +494,8 @@ def test_without_a_run_it_says_what_is_missing(open_page: Pages) -> None:
 def _hostile_run(folder: Path) -> Loaded:
     """Names that want to be markup, turn around or never end; times at the ends of int64."""
     names = [
-        "</script><img src=x onerror=alert(1)>",
-        "a\\342\\200\\256b",
-        "x" * 1_000_000,
-        "a\\001b",
-    ]
+        "</script><img src=x onerror=alert(1)>", "a\\342\\200\\256b", "x" * 1_000_000, "a\\001b",
+    ]  # fmt: skip
     times = [(1, 5), (2**63 - 1, 9), (2**62, 2**62), (3, -7), (4, 0), (4, 0), (4, 0)]
     nodes = [f'node {{ name: "{name}" op: "Add" }}' for name in names]
     stats = [

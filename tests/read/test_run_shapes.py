@@ -187,9 +187,6 @@ def test_what_is_filled_in_is_counted() -> None:
     assert count(told, "tensorflow").float_ops.tolist() == [0, 6]
 
 
-# --- the original --------------------------------------------------------------------------
-
-
 def random_pair(case: int) -> tuple[Any, Any]:
     """A graph that TensorFlow can import, and a run that tells shapes, some of them wrong."""
     random = Random(case)  # noqa: S311 - the same every time

@@ -14,8 +14,6 @@ from tfprof.errors import InputError
 from tfprof.read.detect import detect
 from tfprof.tables.formats import FORMATS
 
-# --- damage --------------------------------------------------------------------------------------
-
 _FORMAT_BYTE = 8
 
 

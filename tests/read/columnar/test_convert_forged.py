@@ -110,12 +110,9 @@ def test_lengths_that_do_not_fit_the_text_are_refused(name: str) -> None:
     stored = taken_apart(small_file())
     right = stored[name].numbers
     for wrong in (
-        [right[0] + 1, *right[1:]],
-        [-1, right[0] + 1, *right[1:]],
-        [2**62, 2**62, 2**62, 2**62, *right],
-        [-(2**63), -(2**63), *right],
-        [],
-    ):
+        [right[0] + 1, *right[1:]], [-1, right[0] + 1, *right[1:]],
+        [2**62, 2**62, 2**62, 2**62, *right], [-(2**63), -(2**63), *right], [],
+    ):  # fmt: skip
         with pytest.raises(InputError, match=r"the lengths of .* do not match its text"):
             known(reread(put_together({**stored, name: wide(wrong)})))
 
@@ -220,9 +217,6 @@ def forgeries() -> Iterator[bytes]:
         if column.stored and not is_text(name):
             for number in rng.sample(ANYTHING, amount(2, 1)):
                 yield with_number(name, rng.choice((0, -1)), number)
-
-
-# --- memory --------------------------------------------------------------------------------------
 
 
 def test_a_long_attribute_is_not_shared() -> None:

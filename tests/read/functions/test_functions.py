@@ -116,12 +116,9 @@ def test_a_body_stands_below_its_call_and_reads_what_the_call_was_given() -> Non
         """,
     )
     assert edges(profile) == {
-        "x": [],
-        "call": ["call/sum", "x"],
-        "out": ["call"],
-        "call/mul": ["x", "x"],
+        "x": [], "call": ["call/sum", "x"], "out": ["call"], "call/mul": ["x", "x"],
         "call/sum": ["call/mul"],
-    }
+    }  # fmt: skip
     assert kinds(profile) == [("call", CALLED)]
     assert profile.regions.of_node.tolist() == [-1, -1, -1, 0, 0]
 

@@ -260,12 +260,9 @@ def test_what_has_no_scope_gets_none_from_an_argument(tmp_path: Path) -> None:
 # --- weights ----------------------------------------------------------------------------------
 
 EQUINOX: Final = {
-    "model.layers[0].weight": "f32[64,32]",
-    "model.layers[0].bias": "f32[64]",
-    "model.layers[1].weight": "f32[10,64]",
-    "model.layers[1].bias": "f32[10]",
-    "x": "f32[32]",
-}
+    "model.layers[0].weight": "f32[64,32]", "model.layers[0].bias": "f32[64]",
+    "model.layers[1].weight": "f32[10,64]", "model.layers[1].bias": "f32[10]", "x": "f32[32]",
+}  # fmt: skip
 NNX: Final = {
     "st['l1']['bias'].value": "f32[64]",
     "st['l1']['kernel'].value": "f32[64,64]",
@@ -295,13 +292,10 @@ def test_floats_in_an_argument_with_layers_are_weights(tmp_path: Path) -> None:
 
 def test_statistics_and_caches_in_an_argument_with_layers(tmp_path: Path) -> None:
     shapes = {
-        "st['bn']['scale'].value": "f32[8]",
-        "st['bn']['mean'].value": "f32[8]",
-        "st['bn']['var'].value": "f32[8]",
-        "st['attention']['cached_key'].value": "f32[2,50,8]",
-        "st['opt_state'][0]['w']": "f32[100]",
-        "st['batch_stats']['w']": "f32[9]",
-    }
+        "st['bn']['scale'].value": "f32[8]", "st['bn']['mean'].value": "f32[8]",
+        "st['bn']['var'].value": "f32[8]", "st['attention']['cached_key'].value": "f32[2,50,8]",
+        "st['opt_state'][0]['w']": "f32[100]", "st['batch_stats']['w']": "f32[9]",
+    }  # fmt: skip
     loaded = program(tmp_path, shapes)
     assert counted(loaded) == (8 + 8 + 8 + 9, 8)
 

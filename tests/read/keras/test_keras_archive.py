@@ -27,11 +27,8 @@ DENSE: Final[Places] = {"layers/dense/vars/0": (6, 4), "layers/dense/vars/1": (4
 def layer(kind: str, name: str, build: Any = None, **config: Any) -> dict[str, Any]:
     built = {} if build is None else {"build_config": {"input_shape": build}}
     return {
-        "module": "keras.layers",
-        "class_name": kind,
-        "config": {"name": name, **config},
-        **built,
-    }
+        "module": "keras.layers", "class_name": kind, "config": {"name": name, **config}, **built,
+    }  # fmt: skip
 
 
 def model(*layers: Any, name: str = "net", kind: str = "Sequential", **config: Any) -> Any:

@@ -33,11 +33,9 @@ if TYPE_CHECKING:
 MetaGraphDef: Final[Any] = piece("tensorflow.core.protobuf.meta_graph_pb2").MetaGraphDef
 SavedModel: Final[Any] = piece("tensorflow.core.protobuf.saved_model_pb2").SavedModel
 KINDS: Final = {
-    "graph": GraphDef,
-    "graph_text": GraphDef,
-    "meta_graph": MetaGraphDef,
+    "graph": GraphDef, "graph_text": GraphDef, "meta_graph": MetaGraphDef,
     "saved_model": SavedModel,
-}
+}  # fmt: skip
 DATA: Final = paths.DATA
 FIELDS: Final = ["params", "float_ops", "op_types", "input_shapes"]
 LARGE: Final = 1 << 20

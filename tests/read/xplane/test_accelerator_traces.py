@@ -119,12 +119,9 @@ def jax_on_tpu() -> Profile:
     ]
     in_flight = [instruction(10, 80, "copy-start.2", "copy-start")]
     lines = {
-        "XLA Modules": modules,
-        "XLA Ops": ops,
-        "Async XLA Ops": in_flight,
-        "XLA TraceMe": [Event("x", 0, 90)],
-        "Steps": [Event("1", 0, 250)],
-    }
+        "XLA Modules": modules, "XLA Ops": ops, "Async XLA Ops": in_flight,
+        "XLA TraceMe": [Event("x", 0, 90)], "Steps": [Event("1", 0, 250)],
+    }  # fmt: skip
     return read(plane("/device:TPU:0", lines), host(Event("PjitFunction(step)", 0, 9)))
 
 
@@ -141,11 +138,9 @@ def test_the_types_of_a_tpu_are_its_categories() -> None:
     for name, us in micros(profile).items():
         time[made[name]] += us
     assert time == {
-        "convolution fusion": 40 + 5 + 30 + 60,
-        "copy-done": 10,
-        "while": 25 - 15,
+        "convolution fusion": 40 + 5 + 30 + 60, "copy-done": 10, "while": 25 - 15,
         "loop fusion": 15,
-    }
+    }  # fmt: skip
 
 
 # --- TensorFlow on a GPU ----------------------------------------------------------------------
@@ -171,11 +166,8 @@ def test_kernels_of_older_releases_have_an_annotation() -> None:
     }
     profile = read(plane("/device:GPU:0", lines))
     assert micros(profile) == {
-        "net/dense/MatMul": 9,
-        "net/while/body/Add": 4,
-        "n/_7": 6,
-        "MakeTensorFromProto": 1,
-    }
+        "net/dense/MatMul": 9, "net/while/body/Add": 4, "n/_7": 6, "MakeTensorFromProto": 1,
+    }  # fmt: skip
     assert types(profile)["net/while/body/Add"] == "AddV2"
 
 

@@ -148,10 +148,8 @@ def test_all_nodes_that_a_trace_names_are_found_but_for_what_is_handed_over() ->
     rows = node_of(graph("loop"), events.name, events.function).tolist()
     lost = {name for name, row in zip(events.name, rows, strict=True) if row < 0}
     assert lost == {
-        b"_eager/AddV2",
-        b"first_matmul_readvariableop_resource",
-        b"identity_retval_RetVal",
-    }
+        b"_eager/AddV2", b"first_matmul_readvariableop_resource", b"identity_retval_RetVal",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
