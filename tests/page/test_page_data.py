@@ -87,7 +87,6 @@ def test_hostile_names(tmp_path: Path) -> None:
 
 
 def named(name: bytes) -> bytes:
-    """A NodeDef."""
     return encode_bytes(1, name) + encode_bytes(2, b"NoOp")
 
 

@@ -82,7 +82,6 @@ def of_step(step: Step) -> dict[str, Any]:
 
 
 def loaded(name: str) -> Loaded:
-    """A sample."""
     if name.startswith("xplane"):
         folder = DATA / name
         return tfprof.load(folder / "graph.pb.gz", trace=folder / "trace.xplane.pb.gz")

@@ -50,12 +50,10 @@ def page() -> Iterator[Twin]:
 
 
 def read(page: Twin, loaded: Loaded) -> None:
-    """Give the page this profile."""
     page("read", bytes=base64.b64encode(page_data(loaded.page())).decode())
 
 
 def on_page(page: Twin, view: str, options: dict[str, str]) -> dict[str, Any]:
-    """What the page answers."""
     try:
         answer: dict[str, Any] = page("ask", view=view, options=options, metrics=NUMBERS)
     except RefusalError as refusal:

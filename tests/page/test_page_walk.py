@@ -86,9 +86,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Sample:
 
 
 SAMPLES: Final[dict[str, Callable[[Path], Loaded | Fleet]]] = {
-    "resnet": _profile("resnet"),
-    "seq2seq": _profile("seq2seq"),
-    "handmade": _profile("handmade"),
+    **{name: _profile(name) for name in ("resnet", "seq2seq", "handmade")},
     "trace": _trace("keras"),
     "trace without a graph": _trace("eager"),
     "saved model": lambda _: tfprof.load(DATA / "tf2" / "conv"),

@@ -67,7 +67,6 @@ class Traced:
         return path
 
     def name(self, function: Any) -> str:
-        """The full name of a function."""
         return str(function.get_concrete_function(tf.ones([4, 4])).name.decode())
 
 

@@ -36,6 +36,8 @@ LOOPS_BEFORE: Final = "scanned_grad"
 UNNAMED: Final = {"nested", "runtime_loop", "branches", "mapped"}
 # A device has a part of each weight: test_hlo_devices.py has them.
 DIVIDED: Final = {"grid"}
+WEIGHTS: Final[Any] = {"select": ["params"], "account_type_regexes": ["_trainable_variables"]}
+PRODUCTS: Final[Any] = {"select": ["float_ops"], "account_type_regexes": ["dot", "convolution"]}
 
 
 def added(pairs: Iterable[tuple[Hashable, int]]) -> dict[Hashable, int]:
@@ -107,9 +109,7 @@ def test_parameters_are_those_of_the_pytree(name: str, folder: Path, form: str) 
 
 @pytest.mark.parametrize("name", sorted({*ALL} - UNNAMED - DIVIDED))
 def test_each_array_of_the_pytree_is_a_parameter(name: str) -> None:
-    rows = loaded(name).scope(
-        select=["params"], account_type_regexes=["_trainable_variables"], max_depth=1000
-    )
+    rows = loaded(name).scope(**WEIGHTS, max_depth=1000)
     found = sorted(row.own_params for row in rows if row.own_params)
     assert found == sorted(prod(shape) for shape in facts()[name].params.values())
 
@@ -142,9 +142,7 @@ def test_the_state_of_the_optimizer_counts_apart() -> None:
 
 def test_layers_have_their_own_parameters() -> None:
     said = facts()["flax_linen"].params
-    rows = loaded("flax_linen").scope(
-        select=["params"], account_type_regexes=["_trainable_variables"], max_depth=3
-    )
+    rows = loaded("flax_linen").scope(**WEIGHTS, max_depth=3)
     found = {row.name: row.total_params for row in rows if row.depth == 3}
     assert found == added(("Net/" + name.split("'")[1], prod(of)) for name, of in said.items())
 
@@ -293,9 +291,7 @@ def test_convolutions_have_their_scopes(form: str) -> None:
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("folder", [DATA, OLD], ids=["today", "JAX 0.4"])
 def test_modules_have_their_float_operations(folder: Path, form: str) -> None:
-    rows = loaded("flax_linen", form, folder).scope(
-        select=["float_ops"], account_type_regexes=["dot", "convolution"], max_depth=3
-    )
+    rows = loaded("flax_linen", form, folder).scope(**PRODUCTS, max_depth=3)
     found = {of.name: of.total_float_ops for of in rows if of.total_float_ops and of.depth == 3}
     parts = figures.CONTRACTIONS["flax_linen"].items()
     assert found == added((f"Net/{part.split()[0].split('/')[0]}", ops) for part, ops in parts)
@@ -347,9 +343,7 @@ def test_what_xla_rewrote_has_the_line_of_its_consumer() -> None:
 
 
 def test_lines_of_code_have_what_they_call() -> None:
-    rows = loaded("flax_linen").code(
-        select=["float_ops"], account_type_regexes=["dot", "convolution"], max_depth=100
-    )
+    rows = loaded("flax_linen").code(**PRODUCTS, max_depth=100)
     found = sorted((row.name.split(":")[2], row.own_float_ops) for row in rows if row.own_float_ops)
     parts = figures.CONTRACTIONS["flax_linen"]
     ops = {

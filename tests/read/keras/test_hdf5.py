@@ -115,7 +115,6 @@ def test_what_the_optimizer_keeps_is_no_part_of_the_model(
 
 
 def file_of(write: Callable[[Any], None]) -> Source:
-    """An HDF5 file in memory."""
     made = io.BytesIO()
     with h5py.File(made, "w") as file:
         write(file)
