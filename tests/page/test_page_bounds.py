@@ -152,10 +152,8 @@ def test_devices_take_the_time_of_a_step(open_page: Pages, tmp_path: Path) -> No
 
 def test_the_time_of_a_device_is_exact(open_page: Pages, tmp_path: Path) -> None:
     (tmp_path / "graph").write_bytes(node(b"a"))
-    for step in range(2):
-        content = run(device(b"/cpu:0", stat(b"a", 1, LARGE)))
-        (tmp_path / f"run_{step}").write_bytes(content)
-    page = open_page(tfprof.load(tmp_path / "graph", [tmp_path / "run_0", tmp_path / "run_1"]))
+    (tmp_path / "run").write_bytes(run(device(b"/cpu:0", stat(b"a", 1, LARGE))))
+    page = open_page(tfprof.load(tmp_path / "graph", [tmp_path / "run"] * 2))
     assert devices(page)["cpu:0"][2] == f"{LARGE:,}"
 
 

@@ -96,10 +96,8 @@ def test_hand_made_lanes() -> None:
     lanes = in_node("return laneLayout(read(input))", executions(rows))
     assert lanes["origin"] == 100
     assert lanes["span"] == 51
-    assert lanes["groups"] == [
-        {"device": 0, "lane": 0, "lanes": 1},
-        {"device": 1, "lane": 1, "lanes": 3},
-    ]
+    cpu, gpu = {"device": 0, "lane": 0, "lanes": 1}, {"device": 1, "lane": 1, "lanes": 3}
+    assert lanes["groups"] == [cpu, gpu]
     by_lane = [lanes["row"][a:b] for a, b in zip(lanes["first"], lanes["first"][1:], strict=False)]
     assert by_lane == [[3], [1, 4, 0], [2], [5, 6]]
     assert lanes["start"] == [1, 0, 9, 12, 3, 3, 4]
@@ -270,9 +268,8 @@ def test_memory_of_samples(sample: str) -> None:
             for memory in device_memories(profile, step, np.arange(len(profile)), 0)
             if memory.in_use.any()
         }
-        in_use = {
-            profile.types[curve["device"]]: curve for curve in curves if curve["kind"] == "in use"
-        }
+        of_kind = [curve for curve in curves if curve["kind"] == "in use"]
+        in_use = {profile.types[curve["device"]]: curve for curve in of_kind}
         assert in_use.keys() == reported.keys()
         for name, curve in in_use.items():
             memory = reported[name]

@@ -192,9 +192,8 @@ def test_what_no_output_needs_takes_no_part_but_what_has_an_effect_does() -> Non
     assert "call/use" in edges(profile)
     assert edges(profile)["call"] == ["call/use", "x", "^call/set"]
     assert not {"call/dead", "call/deader"} & set(edges(profile))
-    assert [str(note) for note in profile.notes] == [
-        "2 nodes of functions that no output needs are left out"
-    ]
+    (note,) = profile.notes
+    assert str(note) == "2 nodes of functions that no output needs are left out"
 
 
 def test_a_single_node_that_no_output_needs_is_one_node() -> None:
@@ -256,9 +255,8 @@ def test_functions_that_double_at_every_call_are_refused_before_they_are_made() 
 
 def test_a_long_chain_of_functions_is_no_special_case() -> None:
     count = 1_000
-    links = {
-        f"f{n}": f"(a)\nc = PartitionedCall(a) f=f{n + 1}\n-> c:output:0" for n in range(count)
-    }
+    link = "(a)\nc = PartitionedCall(a) f=f{}\n-> c:output:0"
+    links = {f"f{n}": link.format(n + 1) for n in range(count)}
     last = {f"f{count}": "(a)\nneg = Neg(a)\n-> neg:y:0"}
     profile = drawn("x = Placeholder()\ncall = PartitionedCall(x) f=f0", **links, **last)
     assert len(profile.regions) == count + 1
@@ -372,7 +370,6 @@ def test_names_that_come_twice_are_the_first_of_them() -> None:
 def test_loops_that_are_made_of_nodes_are_told_to_count_once() -> None:
     loop = drawn("x = Placeholder()\nenter = Enter(x)\ncond = LoopCond(enter)")
     counted, _ = with_float_ops(loop, "all")
-    assert [note.text for note in counted.notes] == [
-        "1 loop (LoopCond) counts once: add a run to count every iteration"
-    ]
+    (note,) = counted.notes
+    assert note.text == "1 loop (LoopCond) counts once: add a run to count every iteration"
     assert not with_float_ops(loop, "tensorflow")[0].notes

@@ -66,9 +66,8 @@ def test_check(file: Path, tfprof: Command, tmp_path: Path) -> None:
     params = elements(facts()["flax_linen"].params)
     # A dense layer of 512 to 32 with a bias.
     layer = 512 * 32 + 32
-    budget.write_text(
-        f'[model]\nparams = "== {params}"\n[layer."Net/proj"]\nparams = "<= {layer}"\n'
-    )
+    of_model = f'[model]\nparams = "== {params}"\n'
+    budget.write_text(f'{of_model}[layer."Net/proj"]\nparams = "<= {layer}"\n')
     assert tfprof("check", str(budget), str(file)) == 0
     budget.write_text(f'[layer."Net/proj"]\nparams = "< {layer}"\n')
     assert tfprof("check", str(budget), str(file)) == 1

@@ -126,10 +126,8 @@ def test_kernels_are_of_the_step_that_launched_them() -> None:
     """The kernels of a CUDA graph have one launch; that of the last kernel is not recorded."""
     launches = [kernel(31, 11, 1), Event("cuGraphLaunch", 21, 1, "", [("correlation_id", 32)])]
     stream = [kernel(31, 40, 5), kernel(32, 50, 7), kernel(32, 60, 11), kernel(99, 80, 20)]
-    host = {
-        "python": [marker(0, 10, 3), marker(1, 20, 3), marker(2, 30, 3)],
-        "Host Threads/12": launches,
-    }
+    python = [marker(0, 10, 3), marker(1, 20, 3), marker(2, 30, 3)]
+    host = {"python": python, "Host Threads/12": launches}
     data = plane("/device:GPU:0", {"Stream #13(Compute)": stream}) + plane("/host:CPU", host)
     profile = hlo_events.read(data + environment())
     assert took(profile, 0, 1, 2) == [{"dot.1": 5}, {"dot.1": 7 + 11}, {"dot.1": 20}]

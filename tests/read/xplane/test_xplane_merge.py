@@ -109,9 +109,8 @@ def test_what_the_graph_does_not_have_is_a_row_of_its_own_and_a_note() -> None:
     assert types_of(profile, "_not_in_graph/_tf_data/GatherV2") >= {b"GatherV2"}
     lost = sum(micros(profile, 1)[name] for name in below)
     total = sum(micros(profile, 1).values())
-    told = re.search(
-        r"\d+ of \d+ executions, (\d+) us \(([\d.]+) %\), are not of nodes", notes(profile)
-    )
+    said = r"\d+ of \d+ executions, (\d+) us \(([\d.]+) %\), are not of nodes"
+    told = re.search(said, notes(profile))
     assert told is not None
     assert abs(int(told[1]) - lost) <= 1
     assert abs(float(told[2]) - 100 * lost / total) < 0.2
