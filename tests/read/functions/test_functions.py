@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from forked import Forked
     from tfprof.model import Profile
 
 DATA: Final = paths.DATA / "tf2"
@@ -261,24 +260,6 @@ def test_a_long_chain_of_functions_is_no_special_case() -> None:
     profile = drawn("x = Placeholder()\ncall = PartitionedCall(x) f=f0", **links, **last)
     assert len(profile.regions) == count + 1
     assert len(profile) == count + 3
-
-
-LISTED: Final = """
-from tensorflow.core.framework import op_def_pb2
-from tensorflow.python.client import pywrap_tf_session as session
-listed = op_def_pb2.OpList.FromString(session.TF_GetBuffer(session.TF_GetAllOpList()))
-for op in listed.op:
-    if len(op.output_arg) > 1:
-        lists = [bool(one.number_attr or one.type_list_attr) for one in op.output_arg]
-        print(op.name, *("*" * many + one.name for many, one in zip(lists, op.output_arg)))
-"""
-
-
-def test_every_operation_with_several_outputs_is_there_with_their_names(tensorflow: Forked) -> None:
-    ran = tensorflow(LISTED)
-    there = {op: names for op, *names in map(bytes.split, ran.out.splitlines())}
-    assert len(there) > 300
-    assert there == op_outputs()
 
 
 def test_an_output_behind_a_list_has_no_number() -> None:
