@@ -9,7 +9,9 @@ import pytest
 import draw
 import tfprof
 from hostile_parts import device, node, run, stat
+from page_crumbs import press
 from page_node import twin
+from page_parts import table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,22 +41,6 @@ def bounds(tmp_path_factory: pytest.TempPathFactory) -> Loaded:
     return draw.loaded(BOUNDS, tmp_path_factory.mktemp("bounds"))
 
 
-def rows_of(page: Page, where: str) -> list[list[str]]:
-    cells: list[list[str]] = page.locator(f"{where} tr").evaluate_all(
-        "rows => rows.map(row => [...row.children].map(cell => cell.textContent))"
-    )
-    return cells
-
-
-def spoken(page: Page, *keys: str) -> str:
-    """What the picture says of the shape that these keys lead to."""
-    panel = page.locator("[role=tabpanel]:not([hidden])")
-    panel.locator("canvas").focus()
-    for key in keys:
-        page.keyboard.press(key)
-    return panel.locator("[aria-live]").inner_text()
-
-
 # --- shares of a lower bound ----------------------------------------------------------------------
 
 
@@ -68,15 +54,15 @@ def test_an_overview_has_no_share_of_a_lower_bound(
         (bounds, ["MatMul", "", "24.4%", "10 us", "1.02k", "102M"]),
     ):
         page = open_page(profile)
-        rows = rows_of(page, "#panel-overview")
-        assert next(row for row in rows if row[0] == "MatMul") == cells
+        row = next(row for row in table(page, "#panel-overview") if row[0] == "MatMul")
+        assert row == cells
     title = page.locator(".total", has_text="Float operations").locator(".value")
     assert title.get_attribute("title") == "≥ 1,088"
 
 
 def test_types_have_no_share_of_a_lower_bound(open_page: Pages, bounds: Loaded) -> None:
     page = open_page(bounds, "tab=types&metric=float_ops")
-    head, first, *others = rows_of(page, "#panel-types")
+    head, first, *others = table(page, "#panel-types")
     assert head == ["Type", "Kind", "Nodes", "float ops", "Bar"]
     assert first == ["MatMul", "matrix product", "1", "1.02k", ""]
     assert {row[0]: row[3] for row in others}["MyCustomOp"] == "?"
@@ -87,9 +73,9 @@ def test_types_have_no_share_of_a_lower_bound(open_page: Pages, bounds: Loaded) 
 def test_an_icicle_has_no_share_of_a_lower_bound(open_page: Pages, bounds: Loaded) -> None:
     """All of l is ≥ 1,088, with 64 of l/r."""
     page = open_page(bounds, "tab=icicle&metric=float_ops&search=m")
-    assert spoken(page, "Home") == "all, ≥ 1.09k float ops, matrix product, activation"
-    assert spoken(page, "ArrowDown") == "l, ≥ 1.09k float ops, matrix product, activation"
-    assert spoken(page, "ArrowDown") == "l/m, 1.02k float ops, matrix product 100.0%"
+    assert press(page, "Home") == "all, ≥ 1.09k float ops, matrix product, activation"
+    assert press(page, "ArrowDown") == "l, ≥ 1.09k float ops, matrix product, activation"
+    assert press(page, "ArrowDown") == "l/m, 1.02k float ops, matrix product 100.0%"
     panel = page.locator("#panel-icicle")
     assert panel.locator(".legend").inner_text().split("\n") == ["matrix product", "activation"]
     assert panel.locator("output").inner_text() == "1 match"
@@ -100,41 +86,35 @@ def test_an_icicle_marks_what_a_row_has_of_its_own(open_page: Pages, tmp_path: P
     drawing = "a op=VariableV2 params=?x3\na/b op=VariableV2 params=2\nc op=NoOp us=1"
     profile = draw.loaded(drawing, tmp_path)
     page = open_page(profile, "tab=icicle&metric=params")
-    assert spoken(page, "Home", "ArrowDown").startswith("a, ≥ 2 parameters, ? of its own, ")
+    assert press(page, "Home", "ArrowDown").startswith("a, ≥ 2 parameters, ? of its own, ")
 
 
 def test_colours_by_speed_know_what_is_unknown(open_page: Pages, bounds: Loaded) -> None:
     """1,088 float operations in 40 or so microseconds of l are a lower bound of its speed."""
     page = open_page(bounds, "tab=icicle&metric=micros&colour=flops")
-    assert spoken(page, "Home", "ArrowDown").endswith("≥ 27.2 MFLOP/s")
-    assert spoken(page, "ArrowDown") == (
+    assert press(page, "Home", "ArrowDown").endswith("≥ 27.2 MFLOP/s")
+    assert press(page, "ArrowDown") == (
         "l/u, 20 us total execution time, 48.8% of all, float operations unknown"
     )
-    assert spoken(page, "ArrowRight").endswith("102 MFLOP/s")
+    assert press(page, "ArrowRight").endswith("102 MFLOP/s")
     legend = page.locator("#panel-icicle .legend").inner_text()
     assert legend.endswith("no float operations, or unknown")
-    assert spoken(page, "Home", "ArrowDown", "ArrowRight").endswith(", no float operations")
-
-
-# --- layers ---------------------------------------------------------------------------------------
+    assert press(page, "Home", "ArrowDown", "ArrowRight").endswith(", no float operations")
 
 
 def test_a_roofline_of_lower_bounds(open_page: Pages, bounds: Loaded) -> None:
     """Layer l: 1,088 float operations at least, by three outputs of 256 bytes, in 40 us."""
     page = open_page(bounds, "tab=roofline&peak_flops=1G&peak_bandwidth=1G")
-    said = spoken(page, "Shift")
+    said = press(page, "Shift")
     assert said.startswith("l, ≥ 27.2 MFLOP/s, ≥ 1.42 FLOP per byte, 40 us, ")
     assert "machine" not in said
     assert "incomplete" in page.locator("#panel-roofline .legend").inner_text()
 
 
-# --- details --------------------------------------------------------------------------------------
-
-
 def test_details_mark_each_step_by_itself(open_page: Pages, bounds: Loaded) -> None:
     """l/u runs in the first step only: in the second, it does nothing."""
     page = open_page(bounds, "tab=overview&node=l/u")
-    rows = {row[0]: row[1:] for row in rows_of(page, "#details")}
+    rows = {row[0]: row[1:] for row in table(page, "#details")}
     assert rows["float ops"] == ["?", "?", "0"]
     titles = page.locator("#details td[title]").evaluate_all("all => all.map(one => one.title)")
     assert titles[:3] == ["?", "?", "0"]
@@ -172,10 +152,8 @@ def test_devices_take_the_time_of_a_step(open_page: Pages, tmp_path: Path) -> No
 
 def test_the_time_of_a_device_is_exact(open_page: Pages, tmp_path: Path) -> None:
     (tmp_path / "graph").write_bytes(node(b"a"))
-    for step in range(2):
-        content = run(device(b"/cpu:0", stat(b"a", 1, LARGE)))
-        (tmp_path / f"run_{step}").write_bytes(content)
-    page = open_page(tfprof.load(tmp_path / "graph", [tmp_path / "run_0", tmp_path / "run_1"]))
+    (tmp_path / "run").write_bytes(run(device(b"/cpu:0", stat(b"a", 1, LARGE))))
+    page = open_page(tfprof.load(tmp_path / "graph", [tmp_path / "run"] * 2))
     assert devices(page)["cpu:0"][2] == f"{LARGE:,}"
 
 
@@ -187,20 +165,20 @@ def test_parameters_of_a_treemap_are_exact(open_page: Pages, tmp_path: Path) -> 
     drawing = f"a op=VariableV2 params={LARGE}\na/b op=VariableV2 params={LARGE}\nx op=NoOp"
     profile = draw.loaded(drawing, tmp_path)
     page = open_page(profile, "tab=treemap&parameters=scopes")
-    said = {spoken(page, key) for key in ("ArrowUp", "ArrowDown", "ArrowRight", "ArrowRight")}
+    said = {press(page, key) for key in ("ArrowUp", "ArrowDown", "ArrowRight", "ArrowRight")}
     assert f"a, {2 * LARGE:,} parameters, 100.0% of all, Trainable: unknown" in said
     assert f"a, {LARGE:,} parameters of its own, 50.0% of all, Trainable: unknown" in said
     assert f"a/b, {LARGE:,} parameters, 50.0% of all, Trainable: unknown" in said
     page.evaluate("location.hash = 'tab=treemap'")
-    assert spoken(page, "Shift").startswith(f"a, {LARGE:,} parameters, 50.0% of all")
+    assert press(page, "Shift").startswith(f"a, {LARGE:,} parameters, 50.0% of all")
 
 
 def test_a_treemap_of_lower_bounds(open_page: Pages, bounds: Loaded) -> None:
     page = open_page(bounds, "tab=treemap&parameters=layers")
-    assert spoken(page, "Shift") == "(other), ≥ 8 parameters, Trainable: unknown"
+    assert press(page, "Shift") == "(other), ≥ 8 parameters, Trainable: unknown"
     page.evaluate("location.hash = 'tab=treemap&parameters=scopes'")
-    assert spoken(page, "ArrowUp") == "k, ≥ 8 parameters, Trainable: unknown"
-    assert spoken(page, "ArrowDown") == "k/v, 6 parameters, Trainable: unknown"
+    assert press(page, "ArrowUp") == "k, ≥ 8 parameters, Trainable: unknown"
+    assert press(page, "ArrowDown") == "k/v, 6 parameters, Trainable: unknown"
 
 
 def test_a_treemap_of_unknown_sizes(open_page: Pages, tmp_path: Path) -> None:
@@ -208,9 +186,6 @@ def test_a_treemap_of_unknown_sizes(open_page: Pages, tmp_path: Path) -> None:
     text = page.locator("#panel-treemap").inner_text()
     why = "these files do not record the shapes of the variables"
     assert text == f"The sizes of all parameters are unknown: {why}."
-
-
-# --- names in regular expressions -----------------------------------------------------------------
 
 
 def test_a_name_as_a_regex() -> None:

@@ -89,7 +89,6 @@ def sides(tmp_path: Path) -> tuple[Loaded, Loaded]:
 
 
 def grid(page: Page) -> list[list[str]]:
-    """The rows of the table."""
     rows: list[list[str]] = page.evaluate(
         """[...document.querySelectorAll("#panel-changes [data-at]")].map(
             (row) => [...row.children].map((cell) => cell.textContent.replace(/^[▾▸]/, "")))"""

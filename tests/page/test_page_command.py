@@ -186,9 +186,8 @@ def test_a_peak_that_is_no_number_gets_a_sentence(
     page = tmp_path / "x.html"
     # Before any file is read: this one is not there.
     assert tfprof("page", f"{graph}", f"--peak_flops={text}", "-o", str(page)) == 2
-    assert re.search(
-        r"tfprof: --peak_flops takes a positive number, such as 312T or 1.5e12, not ", tfprof.err
-    )
+    said = r"tfprof: --peak_flops takes a positive number, such as 312T or 1.5e12, not "
+    assert re.search(said, tfprof.err)
     assert not page.exists()
 
 
@@ -249,10 +248,8 @@ def test_the_demo_has_a_page(tfprof: Command, tmp_path: Path) -> None:
 def test_the_shell_writes_pages_too(tfprof: Command, graph: Path, tmp_path: Path) -> None:
     path, other = tmp_path / "page.html", tmp_path / "other.html"
     lines = f"page -o {path}\npage -o {graph}\npage -peak_flops x\npage {graph} -o {other}\nscope\n"
-    ran = subprocess.run(
-        [sys.executable, "-m", "tfprof", f"--graph_path={graph}"],
-        input=lines, capture_output=True, check=True, text=True,
-    )  # fmt: skip
+    words = [sys.executable, "-m", "tfprof", f"--graph_path={graph}"]
+    ran = subprocess.run(words, input=lines, capture_output=True, check=True, text=True)
     assert f"tfprof: wrote {path}\n" in ran.stderr
     assert "is an input of this result and is not overwritten" in ran.stderr
     assert "--peak_flops takes a positive number" in ran.stderr

@@ -21,12 +21,13 @@ from tfprof.explain.formulas import formulas
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Profile
 from tfprof.ops.with_float_ops import with_float_ops
+from tfprof.wire.scalar import encode_bytes
 from tfprof.writers.page_data import page_data
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tfprof.model import Outputs, Step
+    from tfprof.model import Step
 
 
 LARGE: Final = ("resnet", "seq2seq")
@@ -78,25 +79,15 @@ HOSTILE: Final = (
 
 
 def test_hostile_names(tmp_path: Path) -> None:
-    graph = [b"\x0a" + length(node := named(name)) + node for name in HOSTILE]
     path = tmp_path / "graph.pb"
-    path.write_bytes(b"".join(graph))
+    path.write_bytes(b"".join(encode_bytes(1, named(name)) for name in HOSTILE))
     (found,) = check([tfprof.load(path).profile], tmp_path)
     escaped = [name.decode("utf-8", "surrogateescape") for name in HOSTILE]
     assert found["nodes"]["name"] == escaped
 
 
 def named(name: bytes) -> bytes:
-    """A NodeDef."""
-    return b"\x0a" + length(name) + name + b"\x12\x04NoOp"
-
-
-def length(data: bytes) -> bytes:
-    """A varint."""
-    size, written = len(data), b""
-    while size >= 128:
-        written, size = written + bytes([size % 128 + 128]), size // 128
-    return written + bytes([size])
+    return encode_bytes(1, name) + encode_bytes(2, b"NoOp")
 
 
 def test_large_numbers(tmp_path: Path) -> None:
@@ -123,14 +114,10 @@ def test_step_shapes(tmp_path: Path) -> None:
     profile = replace(profile, nodes=replace(profile.nodes, float_ops=profile.nodes.float_ops * 0))
     outputs = profile.outputs
     larger = replace(outputs, shape=Shapes(outputs.shape.start, outputs.shape.dim * 3))
-    shaped = partial(with_outputs, outputs=larger)
+    shaped = partial(replace, outputs=larger)
     stepwise = replace(profile, step_shapes=(((profile.steps[1].number,), shaped),))
     (found,) = check([stepwise], tmp_path)
     assert found["numbers"]["float_ops 0 true"] != found["numbers"]["float_ops 1 true"]
-
-
-def with_outputs(profile: Profile, outputs: Outputs) -> Profile:
-    return replace(profile, outputs=outputs)
 
 
 def test_sizes_of_dimensions(tmp_path: Path) -> None:
@@ -169,13 +156,11 @@ def test_the_same_profile_gives_the_same_bytes() -> None:
 
 def test_source_off() -> None:
     loaded = tfprof.load(**FILES["handmade"])
-    texts = [
-        text.decode() for text in loaded.profile.stacks.text if b" = " in text or text[:1] == b"/"
-    ]
+    texts = [text for text in loaded.profile.stacks.text if b" = " in text or text[:1] == b"/"]
     assert texts
     with_source = gzip.decompress(page_data(loaded.page()))
     without = gzip.decompress(page_data(loaded.page(source=False)))
     # Texts are front-coded: the last one is there in full where its beginning is its own.
-    assert any(text.encode() in with_source for text in texts)
-    assert not any(text.encode() in without for text in texts)
+    assert any(text in with_source for text in texts)
+    assert not any(text in without for text in texts)
     assert str(DATA).encode() not in without

@@ -56,14 +56,9 @@ def test_filters_are_named_where_they_act(open_page: Pages, drawn: Loaded) -> No
     page = open_page(drawn, f"tab=icicle&{options}")
     both = "Filtered: step 1 · account_type_regexes Conv2D|Relu"
     for tab, said in {
-        "overview": "",
-        "icicle": both,
-        "table": "",
-        "treemap": "",
-        "types": both,
-        "timeline": "Filtered: step 1",
-        "roofline": "",
-    }.items():
+        "overview": "", "icicle": both, "table": "", "treemap": "", "types": both,
+        "timeline": "Filtered: step 1", "roofline": "",
+    }.items():  # fmt: skip
         to(page, tab)
         assert line(page) == said, tab
 
@@ -80,9 +75,8 @@ def test_a_treemap_of_scopes_has_all_of_them(open_page: Pages, tmp_path: Path) -
 
 
 def test_filters_are_cleared_by_keyboard(open_page: Pages, drawn: Loaded) -> None:
-    page = open_page(
-        drawn, "tab=types&account_type_regexes=Conv2D&step=1&select=params&metric=micros"
-    )
+    filters = "account_type_regexes=Conv2D&step=1"
+    page = open_page(drawn, f"tab=types&{filters}&select=params&metric=micros")
     assert types(page) == ["Conv2D"]
     clear = page.get_by_role("status").get_by_role("button", name="Clear filters")
     clear.focus()
@@ -145,27 +139,18 @@ def test_a_zoom_is_of_one_view(open_page: Pages, drawn: Loaded) -> None:
 # --- the command line of the demo -----------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("demo") / "page.html"
-    assert tfprof.cli.run(["demo", "page", "-o", str(path)]) == 0
-    return path
-
-
 def test_the_command_line_of_the_demo_prints_the_rows(
-    open_page: Pages, demo: Path, capfd: pytest.CaptureFixture[str]
+    open_page: Pages, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """`tfprof demo VIEW` has options of its own, which a page does not have."""
-    run = Command(capfd)
-    page = open_page(demo, "tab=table")
+    run, path = Command(capfd), tmp_path / "page.html"
+    assert run("demo", "page", "-o", str(path)) == 0
+    page = open_page(path, "tab=table")
     for view, options in (
-        ("scope", {}),
-        ("graph", {}),
-        ("op", {}),
-        ("code", {}),
+        ("scope", {}), ("graph", {}), ("op", {}), ("code", {}),
         ("op", {"select": "params,micros", "min_micros": "1000"}),
         ("scope", {"account_type_regexes": "Conv2D.*", "order_by": "name", "max_depth": "7"}),
-    ):
+    ):  # fmt: skip
         seen = read_table(page, fragment(view, options))
         words = shlex.split(seen.command)
         assert words[:3] == ["tfprof", "demo", view]

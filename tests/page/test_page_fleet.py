@@ -85,10 +85,8 @@ def test_the_heat_map_by_keyboard_and_pointer(open_page: Pages, tmp_path: Path) 
     )
     page.keyboard.press("Enter")
     assert fragment(page) == "#tab=workers&worker=b&step=0"
-    differences = [
-        row[:4] for row in table(page, "#panel-workers .fleet-side > section:first-child")
-    ]
-    assert differences[1:] == [
+    rows = table(page, "#panel-workers .fleet-side > section:first-child")
+    assert [row[:4] for row in rows[1:]] == [
         ["MatMul", "300 us", "102 us", "+198 us"],
         ["Relu", "11 us", "10 us", "+1 us"],
     ]
@@ -199,9 +197,7 @@ def test_many_workers_fold_and_hostile_names_stay_text(
     assert serious(page) == []
     wide = "[document.body, document.documentElement].map(e => e.scrollWidth)"
     for tab in ("workers", "distribution", "timeline"):
-        page.evaluate(
-            "(tab) => { location.hash = location.hash.replace(/tab=\\w+/, `tab=${tab}`); }", tab
-        )
+        page.evaluate(f"location.hash = location.hash.replace(/tab=\\w+/, 'tab={tab}')")
         page.wait_for_selector(f"#panel-{tab}:not([hidden])")
         assert max(page.evaluate(wide)) <= PHONE[0]
     assert "not their executions" in page.locator("#panel-timeline").inner_text()

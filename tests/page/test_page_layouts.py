@@ -75,9 +75,8 @@ def test_the_boxes_of_an_icicle() -> None:
 def test_a_zoomed_icicle_is_the_subtree_over_the_whole_width() -> None:
     """Row a, 60 wide, over 120 pixels: two pixels per unit; and its levels from 1 on."""
     tree = tree_of(PARENT, TOTAL)
-    body = (
-        "const l = laid(); return [boxes(l, 1, 120, 0, 9), boxes(l, 1, 120, 1, 2), levels(l, 1)];"
-    )
+    two = "boxes(l, 1, 120, 0, 9), boxes(l, 1, 120, 1, 2)"
+    body = f"const l = laid(); return [{two}, levels(l, 1)];"
     zoomed, second, levels = in_node(body, tree)
     assert drawn(zoomed) == [(0, 1, 1, 0, 120), (1, 2, 1, 0, 80), (1, 3, 1, 80, 110)]
     assert drawn(second) == drawn(zoomed)[1:]
@@ -164,15 +163,14 @@ def test_a_match_below_a_match_counts_once() -> None:
 
 def test_squares() -> None:
     """The example of Bruls, Huizing and van Wijk: 6 6 4 3 2 2 1 in 6 × 4."""
-    rects = in_node(
-        "return squarified(input, { x: 0, y: 0, width: 6, height: 4 });", [6, 6, 4, 3, 2, 2, 1]
-    )
+    sizes = [6, 6, 4, 3, 2, 2, 1]
+    rects = in_node("return squarified(input, { x: 0, y: 0, width: 6, height: 4 });", sizes)
     sides = [(round(r["x"], 2), round(r["y"], 2), round(r["width"], 2)) for r in rects]
     assert sides == [
         (0, 0, 3), (0, 2, 3), (3, 0, 1.71), (4.71, 0, 1.29), (3, 2.33, 1.2), (4.2, 2.33, 1.2),
         (5.4, 2.33, 0.6),
     ]  # fmt: skip
-    assert [r["width"] * r["height"] for r in rects] == pytest.approx([6, 6, 4, 3, 2, 2, 1])
+    assert [r["width"] * r["height"] for r in rects] == pytest.approx(sizes)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -194,10 +192,8 @@ def test_laws_of_treemaps(seed: int) -> None:
         assert sum(box["value"] for box in group) <= tree["total"][above]
         for box in group:
             own = sum(t for t, p in zip(tree["total"], tree["parent"], strict=True) if p == above)
-            expected = (
-                tree["total"][above] - own if box["row"] == above else tree["total"][box["row"]]
-            )
-            assert box["value"] == expected
+            total = tree["total"][box["row"]]
+            assert box["value"] == (total - own if box["row"] == above else total)
         if above > 0:
             outer = inside[above]
             assert outer["open"]
@@ -262,9 +258,6 @@ def test_scales_grow_in_lightness(dark: str) -> None:
     lightness = in_node(body)
     assert sorted(lightness, reverse=dark == "false") == lightness
     assert max(lightness) / min(lightness) > 4
-
-
-# --- layouts of a roofline, kinds -----------------------------------------------------------------
 
 
 def test_places_on_a_roofline() -> None:

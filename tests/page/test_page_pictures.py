@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -12,6 +11,7 @@ import draw
 import tfprof
 from page_browser import PHONE
 from page_crumbs import crumbs, panel, press
+from page_parts import fragment, sample, table
 from tfprof.console.escape import visible_text
 from tfprof.results.summary_numbers import MICROS, short
 
@@ -39,12 +39,6 @@ def drawn_profile(tmp_path_factory: pytest.TempPathFactory) -> Loaded:
     return draw.loaded(DRAWN, tmp_path_factory.mktemp("pictures"))
 
 
-@cache
-def sample() -> Loaded:
-    """A ResNet with two steps."""
-    return tfprof.load_sample()
-
-
 def click(page: Page, x: float, y: float) -> None:
     """A click at a place of the picture, as shares of its sides."""
     box = panel(page).locator("canvas").bounding_box()
@@ -58,7 +52,7 @@ def test_click_zooms_and_breadcrumbs_lead_back(open_page: Pages, drawn_profile: 
     assert crumbs(page) == ["all"]
     click(page, 0.8, 0.5)
     assert crumbs(page) == ["all", "b"]
-    assert "zoom=" in page.evaluate("location.hash")
+    assert "zoom=" in fragment(page)
     assert panel(page).locator(".legend").inner_text() == "activation 100.0%"
     page.go_back()
     assert crumbs(page) == ["all"]
@@ -75,19 +69,15 @@ def test_an_icicle_by_keyboard(open_page: Pages, drawn_profile: Loaded) -> None:
     """Down to the largest child, along the level, up, in, out; each box is named with its share."""
     page = open_page(drawn_profile, "tab=icicle&view=scope&metric=micros")
     assert press(page, "Home").startswith("all, 100 us total execution time, 100.0% of all")
-    down = press(page, "ArrowDown")
-    assert (
-        down
-        == "a, 60 us total execution time, 60.0% of all, convolution 66.7%, matrix product 33.3%"
-    )
+    micros = "total execution time"
+    both = "convolution 66.7%, matrix product 33.3%"
+    assert press(page, "ArrowDown") == f"a, 60 us {micros}, 60.0% of all, {both}"
     assert press(page, "ArrowDown").startswith("a/x, 40 us")
     assert press(page, "ArrowRight", "ArrowRight").startswith("b/z, 30 us")
     assert press(page, "ArrowRight").startswith("b/z, 30 us")  # the last of its level
     assert press(page, "ArrowUp", "Enter").startswith("b, 30 us")
     assert crumbs(page) == ["all", "b"]
-    assert press(page, "ArrowDown").startswith(
-        "b/z, 30 us total execution time, 30.0% of all, 100.0%"
-    )
+    assert press(page, "ArrowDown").startswith(f"b/z, 30 us {micros}, 30.0% of all, 100.0%")
     press(page, "Backspace")
     assert crumbs(page) == ["all"]
     press(page, "ArrowDown", "Enter", "Escape")
@@ -125,7 +115,7 @@ def test_widths_and_colours_of_an_icicle(open_page: Pages, drawn_profile: Loaded
     for mode, legend in (("device", "100.0%"), ("flops", "100 MFLOP/s"), ("accelerator", "CPUs")):
         colour.select_option(mode)
         assert legend in panel(page).locator(".legend").inner_text()
-    assert "colour=accelerator" in page.evaluate("location.hash")
+    assert "colour=accelerator" in fragment(page)
     panel(page).get_by_role("button", name="graph").click()
     assert press(page, "ArrowDown").startswith("c, 100 us")
 
@@ -175,25 +165,21 @@ def test_a_treemap_zooms_and_names_its_boxes(open_page: Pages, drawn_profile: Lo
 def test_types_are_those_of_op_view(open_page: Pages) -> None:
     """Type, nodes and share as --format=json has them, the largest first; sortable by each."""
     report = sample().op(select=["micros", "occurrence"], order_by="micros", max_depth=10**6)
-    rows = json.loads(b"".join(report.pieces("json")))["rows"]
-    time = {row["name"]: row["own_micros"] for row in rows[1:]}
+    reported = json.loads(b"".join(report.pieces("json")))["rows"]
+    time = {row["name"]: row["own_micros"] for row in reported[1:]}
     page = open_page(sample(), "tab=types")
-    table = (
-        panel(page)
-        .locator("tbody tr")
-        .evaluate_all("rows => rows.map(row => [...row.children].map(cell => cell.textContent))")
-    )
-    assert [cells[0] for cells in table] == list(time)
-    assert [cells[3] for cells in table] == [short(micros, MICROS) for micros in time.values()]
-    assert table[0][4] == f"{100 * max(time.values()) / sum(time.values()):.1f}%"
-    assert table[-1][5] == "100.0%"
-    assert sum(int(cells[2].replace(",", "")) for cells in table) == len(sample().profile)
+    _, *rows = table(page, "#panel-types")
+    assert [cells[0] for cells in rows] == list(time)
+    assert [cells[3] for cells in rows] == [short(micros, MICROS) for micros in time.values()]
+    assert rows[0][4] == f"{100 * max(time.values()) / sum(time.values()):.1f}%"
+    assert rows[-1][5] == "100.0%"
+    assert sum(int(cells[2].replace(",", "")) for cells in rows) == len(sample().profile)
     panel(page).get_by_role("button", name="Type").click()
     names = panel(page).locator("tbody th").all_inner_texts()
     assert names == sorted(time)
     assert panel(page).locator("th[aria-sort=ascending]").inner_text() == "Type"
     panel(page).get_by_role("link", name="MatMul", exact=True).click()
-    assert "account_type_regexes=MatMul" in page.evaluate("location.hash")
+    assert "account_type_regexes=MatMul" in fragment(page)
     assert panel(page).locator(".legend").inner_text().startswith("matrix product ")
 
 
@@ -214,7 +200,7 @@ def test_a_roofline(open_page: Pages) -> None:
     panel(page).get_by_label("Peak bytes/s").fill("20 GB/s")
     said = press(page, "Shift")
     assert f"{speed / 1e11:.1%} of what the machine allows, limited by arithmetic" in said
-    assert "peak_flops=100G" in page.evaluate("location.hash")
+    assert "peak_flops=100G" in fragment(page)
     panel(page).get_by_label("Peak FLOP/s").fill("fast")
     press(page, "Shift")
     assert panel(page).get_by_label("Peak FLOP/s").get_attribute("aria-invalid") == "true"

@@ -23,16 +23,10 @@ TEXTS: Final = (
     *("\n", "a\n", "a\nb", "\v", "\t", "\0", "\a", " ", "\xa0", "\u2028", "0", "\u0663", "-", "]"),
     *("ß", "\u1e9e", "σ", "ς", "Σ", "\u0131", "\u0130", "i", "I", "日", "😀", "α", "\u2126"),
     *("[", "\\", "{2}", "a{,2}", "a{01}", "x8", "\x80", "\xff", "\ue000", "\U0010ffff", "\u0149"),
-    *(
-        "\udc80",
-        "a\udcff",
-        "\udcc3",
-        "\udced\udca0\udc80",
-        "\udce0\udc80\udc80",
-        "\udcf4\udcbf" * 2,
-    ),
+    *("\udc80", "a\udcff", "\udcc3", "\udced\udca0\udc80", "\udce0\udc80\udc80"),
+    "\udcf4\udcbf" * 2,
     *("conv1/weights", "a.b", "a-b", "word boundary", "\u1c80", "в", "ǆ", "ǅ", "\u0345", "\u03b9"),
-)
+)  # fmt: skip
 VALID: Final = (
     *("a{1,9999999999}", "a{4294967297}"),  # so many are no repetition
     *("(?<n>a)", "(?P<1>a)", "(?P<é>a)", "(?P<n>a)(?P<n>b)?", "(?)a", "(?:)", "(?iUms-iUms)a"),
@@ -61,46 +55,13 @@ INVALID: Final = (
     *("(?P=n)", "(?P>n)", "(?1)", "(?R)", "(?P<", "(?'n'a)", r"\u0041", "\ud800", "[[:é:]]", "é)"),
 )  # fmt: skip
 PARTS: Final = (
-    *(
-        "a",
-        "b",
-        "A",
-        "k",
-        "é",
-        "日",
-        "/",
-        ".",
-        "0",
-        " ",
-        "\n",
-        "-",
-        "^",
-        "$",
-        "|",
-        "(",
-        ")",
-        "[",
-        "]",
-    ),
+    *("a", "b", "A", "k", "é", "日", "/", ".", "0", " ", "\n", "-", "^", "$", "|", "(", ")", "["),
     *("*", "+", "?", "{", "}", ",", "1", "\\", ":", "(?:", "(?i)", "(?s)", "(?m)", "(?i:", "(?-i)"),
     *(r"\d", r"\W", r"\s", r"\b", r"\B", r"\pL", r"\PN", r"\p{Greek}", r"\Q", r"\E", r"\x{e9}"),
     *("[a-z]", "[^/]", "[[:alpha:]]", "[[:^digit:]]", "{2}", "{1,3}", "{0,2}?", "*?", r"\.", r"\n"),
-    *(
-        "(a|b)",
-        "(?P<n>",
-        ".*",
-        ".+",
-        r"\C",
-        r"\z",
-        r"\A",
-        "[k-m]",
-        "[^a-fé]",
-        "_",
-        "conv",
-        "&",
-        "#",
-    ),
-)
+    *("(a|b)", "(?P<n>", ".*", ".+", r"\C", r"\z", r"\A", "[k-m]", "[^a-fé]", "_", "conv", "&"),
+    *("#", "]"),
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -209,8 +170,6 @@ def test_no_regex_takes_forever(page: Twin, pattern: str, expected: list[int]) -
 
 
 def test_a_pattern_that_is_too_large_is_refused(page: Twin) -> None:
-    with pytest.raises(RefusalError, match="is not a valid regex: pattern too large"):
-        page("match", pattern=r"(\pL{100}){10}", texts=["a"])
-    for pattern in ("(" * 5_000 + ")" * 5_000, "a" * 300_000, "a|" * 200_000):
+    for pattern in (r"(\pL{100}){10}", "(" * 5_000 + ")" * 5_000, "a" * 300_000, "a|" * 200_000):
         with pytest.raises(RefusalError, match="is not a valid regex: pattern too large"):
-            page("match", pattern=pattern, texts=[""])
+            page("match", pattern=pattern, texts=["a"])

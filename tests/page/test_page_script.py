@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import subprocess
 from itertools import pairwise
-from pathlib import Path
 from typing import Final
 
 import pytest
 
-import tfprof
+from page_node import PAGE_FOLDER
 from tfprof.writers.page_script import joined
 from tools.node import node
-
-FOLDER: Final = Path(tfprof.__file__).parent / "page"
 
 STRINGS: Final = """\
 /** @param {string} text */
@@ -107,6 +104,7 @@ def test_modules_that_import_each_other_are_an_error() -> None:
 
 
 def test_the_page_uses_all_of_its_modules() -> None:
-    sources = {path.stem: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.js")}
+    modules = PAGE_FOLDER.glob("*.js")
+    sources = {path.stem: path.read_text(encoding="utf-8") for path in modules}
     script = joined(sources, "app")
     assert [name for name in sources if f"const ${name} = " not in script] == []

@@ -33,12 +33,8 @@ def test_the_page_and_its_data(served: Served) -> None:
 
 
 def test_headers_that_keep_others_out_are_on_every_answer(served: Served) -> None:
-    answers = [
-        served.asked(),
-        served.asked("/"),
-        served.asked(method="POST"),
-        served.asked(Host=""),
-    ]
+    asked = served.asked
+    answers = [asked(), asked("/"), asked(method="POST"), asked(Host="")]
     assert [answer.status for answer in answers] == [200, 403, 405, 421]
     for answer in answers:
         policy = answer.headers["Content-Security-Policy"]
@@ -206,21 +202,14 @@ def test_a_request_that_stops_halfway(served: Served) -> None:
     assert served.asked().status == 200
 
 
-def test_slow_clients_do_not_stop_others(served: Served) -> None:
+@pytest.mark.parametrize("sent", [b"GET / HTTP/1.1\r\n", b"POST / HTTP/1.1\r\n\r\nmore"])
+def test_slow_clients_and_those_that_do_not_close_do_not_stop_others(
+    served: Served, sent: bytes
+) -> None:
     """More of them than the server has room for."""
     with ExitStack() as open_until_the_end:
         for _ in range(3 * page_server._MOST_CONNECTIONS // 2):
-            client = open_until_the_end.enter_context(served.connect())
-            client.sendall(b"GET / HTTP/1.1\r\n")
-        assert served.asked().body == PAGE.html
-
-
-def test_clients_that_send_for_ever_do_not_stop_others(served: Served) -> None:
-    """They have their answer but do not close."""
-    with ExitStack() as open_until_the_end:
-        for _ in range(3 * page_server._MOST_CONNECTIONS // 2):
-            client = open_until_the_end.enter_context(served.connect())
-            client.sendall(b"POST / HTTP/1.1\r\n\r\nmore")
+            open_until_the_end.enter_context(served.connect()).sendall(sent)
         assert served.asked().body == PAGE.html
 
 

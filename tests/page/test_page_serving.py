@@ -7,13 +7,13 @@ import signal
 import socket
 import subprocess
 import sys
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from page_programs import SERVE, program
+from page_programs import SERVE, program, serving
 from profiles import PROFILES
 from screens import Screen
 from served import Answer, Served, address_in, received
@@ -21,16 +21,19 @@ from tfprof.cli import run
 from tfprof.cli.page_server import ServedPage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from playwright.sync_api import Browser
 
     from page_browser import Pages
 
 
+def quiet(**arguments: int) -> tuple[str, str]:
+    """The words of a program that opens no browser."""
+    return "-c", SERVE.replace("ARGS", str({**arguments, "open_browser": False}))
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_quietly(number: signal.Signals) -> None:
-    with program("{'open_browser': False}") as (child, port, root), ExitStack() as until_the_end:
+    with serving(*quiet()) as (child, _, port, root), ExitStack() as until_the_end:
         here = ("127.0.0.1", port)
         until_the_end.enter_context(socket.create_connection(here, timeout=30))
         with socket.create_connection(here, timeout=30) as client:
@@ -46,7 +49,7 @@ def test_a_signal_ends_it_quietly(number: signal.Signals) -> None:
 
 
 def test_it_listens_on_loopback_alone() -> None:
-    with program("{'open_browser': False}") as (child, port, _):
+    with serving(*quiet()) as (child, _, port, _):
         sockets = Path(f"/proc/{child.pid}/net/tcp").read_text().splitlines()[1:]
         sockets += Path(f"/proc/{child.pid}/net/tcp6").read_text().splitlines()[1:]
         listening = [line.split()[1] for line in sockets if line.split()[3] == "0A"]
@@ -60,7 +63,8 @@ def test_the_browser_is_opened_with_the_address(tmp_path: Path) -> None:
     script.write_text(f"#!/bin/sh\necho \"$1 \" > '{told}'\n")
     script.chmod(0o755)
     # Opening the pipe waits for the browser.
-    with program("{}", BROWSER=f"{script} %s") as (_, port, root), told.open() as opened:
+    words = ("-c", SERVE.replace("ARGS", "{}"))
+    with serving(*words, BROWSER=f"{script} %s") as (_, _, port, root), told.open() as opened:
         assert address_in(opened.read())[1:] == (port, root)
 
 
@@ -77,11 +81,11 @@ def test_a_port_of_ones_own() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        words = [sys.executable, "-c", SERVE.replace("ARGS", f"{{'port': {port}}}")]
+        words = [sys.executable, *quiet(port=port)]
         ran = subprocess.run(words, capture_output=True, text=True, check=False)
     assert ran.returncode == 2
     assert ran.stderr == f"tfprof: port {port} cannot be used: Address already in use\n"
-    with program(f"{{'port': {port}, 'open_browser': False}}") as (_, served_at, _):
+    with serving(*quiet(port=port)) as (_, _, served_at, _):
         assert served_at == port
 
 
@@ -92,20 +96,9 @@ def test_ports_that_it_does_not_take(port: int, capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().err.startswith("tfprof: --port takes ")
 
 
-@contextmanager
-def served(*words: str) -> Iterator[str]:
-    """The address at which `tfprof page` serves, as long as this lasts."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "tfprof", "page", *words, "--no_open"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    ) as child:
-        assert child.stdout is not None
-        try:
-            yield address_in(child.stdout.readline())[0]
-        finally:
-            child.kill()
+def served(*words: str) -> AbstractContextManager[tuple[object, str, int, str]]:
+    """`tfprof page`, as long as this lasts."""
+    return serving("-m", "tfprof", "page", *words, "--no_open")
 
 
 def test_chromium_shows_the_served_page_as_it_shows_the_file(
@@ -115,7 +108,7 @@ def test_chromium_shows_the_served_page_as_it_shows_the_file(
     flags, path = PROFILES["handmade"].flags(), tmp_path / "page.html"
     assert run(["page", *flags, "-o", str(path)]) == 0
     from_file = open_page(path)
-    with served(*flags) as address:
+    with served(*flags) as (_, address, *_):
         from_server = open_page(address)
         for tab in from_file.get_by_role("tab").all():
             name = tab.inner_text()
@@ -149,7 +142,7 @@ def test_a_served_page_is_not_folded(tmp_path: Path) -> None:
 
 def test_a_website_cannot_look_at_it(browser: Browser) -> None:
     """Not in a frame, as a script, an image or by fetch, even if it knew the token."""
-    with served(*PROFILES["handmade"].flags()) as address, Served(SPY) as website:
+    with served(*PROFILES["handmade"].flags()) as (_, address, *_), Served(SPY) as website:
         page = browser.new_page()
         page.goto(f"http://localhost:{website.port}{website.root}")
         seen = page.evaluate(_LOOK, address)
@@ -213,23 +206,14 @@ input()
 
 def test_at_the_prompt_ctrl_c_ends_the_server_and_no_more() -> None:
     """Also while one client is silent, and another takes its time to read."""
-    with (
-        subprocess.Popen(
-            [sys.executable, "-X", "dev", "-c", AT_THE_PROMPT],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as child,
-        ExitStack() as until_the_end,
-    ):
-        assert child.stdout is not None
-        _, port, root = address_in(child.stdout.readline())
+    words = ("-X", "dev", "-c", AT_THE_PROMPT)
+    with serving(*words) as (child, _, port, root), ExitStack() as until_the_end:
         for request in ("", f"GET {root}profile HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n"):
             client = socket.create_connection(("127.0.0.1", port), timeout=30)
             until_the_end.enter_context(client).sendall(request.encode())
         assert client.recv(4) == b"HTTP"
         child.send_signal(signal.SIGINT)
+        assert child.stdout is not None
         assert child.stdout.readline() == "the prompt\n"
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", port), timeout=30)

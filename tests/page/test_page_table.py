@@ -6,21 +6,22 @@ import json
 import shlex
 import subprocess
 import sys
+from functools import cache, partial
 from importlib import import_module
 from random import Random
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
-import paths
 import tfprof
 from hostile_parts import node as graph_node
 from hostile_parts import shape_attribute
+from page_node import run_script
+from page_profiles import FILES
 from page_table import check_table, fragment, read_table, report_of
-from paths import ROOT
+from profiles import DATA
 from random_options import make_options
 from sampling import numbers, rng, sampled
-from tools.node import node
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,28 +31,13 @@ if TYPE_CHECKING:
     from page_browser import Chromium, Pages
     from tfprof.results.loaded import Loaded
 
-MODULE: Final = (ROOT / "src" / "tfprof" / "page" / "command_line.js").as_uri()
-_QUOTE: Final = f"""
-import {{ commandLine, quote }} from "{MODULE}";
-let text = "";
-for await (const piece of process.stdin) text += piece;
-const {{ words, lines }} = JSON.parse(text);
+QUOTE: Final = """
+import { readFileSync } from "node:fs";
+import { commandLine, quote } from "PAGE/command_line.js";
+const { words, lines } = JSON.parse(readFileSync(0, "utf8"));
 const commands = lines.map(([meta, view, state]) => commandLine(meta, view, state));
-console.log(JSON.stringify({{ words: words.map(quote), commands }}));
+console.log(JSON.stringify({ words: words.map(quote), commands }));
 """
-
-
-def _in_node(words: list[str], lines: list[list[Any]]) -> dict[str, list[str]]:
-    ran = subprocess.run(
-        [node(), "--input-type=module", "--eval", _QUOTE],
-        input=json.dumps({"words": words, "lines": lines}).encode(),
-        capture_output=True,
-        check=True,
-    )
-    result: dict[str, list[str]] = json.loads(ran.stdout)
-    return result
-
-
 META: Final = {
     "command": ["tfprof"],
     "files": ["graph.pbtxt", "my run"],
@@ -73,7 +59,8 @@ def test_words_are_quoted_as_python_quotes_them() -> None:
     letters = "ab Z09_-./:,@%+=$`'\"\\*?[](){}|&;<>~#!^\n\t\x07\x1bé日\u202e"
     words = ["", "'", "a b", "it's", "''", "$(rm -rf ~)", "ключ", "ß", "\u0660", *letters]
     words += ["".join(random.choices(letters, k=random.randrange(1, 12))) for _ in range(500)]
-    assert _in_node(words, [])["words"] == [shlex.quote(word) for word in words]
+    quoted = run_script(QUOTE, {"words": words, "lines": []})["words"]
+    assert quoted == [shlex.quote(word) for word in words]
 
 
 def test_a_command_line_has_the_options_that_differ_from_the_defaults() -> None:
@@ -89,7 +76,7 @@ def test_a_command_line_has_the_options_that_differ_from_the_defaults() -> None:
         [{**META, "spelled": {"scope": ["select", "max_depth"]}}, "scope", {"max_depth": "3"}],
     ]
     files, odd = "graph.pbtxt 'my run'", "'--show_name_regexes=.*it'\"'\"'s.*'"
-    assert _in_node([], lines)["commands"] == [
+    assert run_script(QUOTE, {"words": [], "lines": lines})["commands"] == [
         f"tfprof scope {files}",
         f"tfprof scope {files}",
         f"tfprof scope {files}",
@@ -104,25 +91,12 @@ def test_a_command_line_has_the_options_that_differ_from_the_defaults() -> None:
     ]
 
 
-# --- the numbers of the page are those of Python --------------------------------------------------
-
-DATA: Final = paths.DATA
-
-
-def _files(folder: str, run: str = "run_meta.gz") -> Callable[[], Loaded]:
-    path = DATA / folder
-    return lambda: tfprof.load(path / "graph.pbtxt.gz", path / run, path / "tfprof_log.gz")
-
-
 SAMPLES: Final[dict[str, Callable[[], Loaded]]] = {
     "resnet": tfprof.load_sample,
-    "handmade": lambda: tfprof.load(
-        DATA / "handmade/graph.pbtxt",
-        [DATA / "handmade/run_meta_0.pbtxt", DATA / "handmade/run_meta_1.pbtxt"],
-        DATA / "handmade/op_log.pbtxt",
-    ),
-    "seq2seq": _files("seq2seq"),
-    "model_analyzer": _files("model_analyzer"),
+    **{
+        name: partial(tfprof.load, **FILES[name])
+        for name in ("handmade", "seq2seq", "model_analyzer")
+    },
     "keras_trace": lambda: tfprof.load(
         DATA / "xplane/keras/graph.pb.gz", trace=DATA / "xplane/keras/trace.xplane.pb.gz"
     ),
@@ -135,14 +109,12 @@ SAMPLES: Final[dict[str, Callable[[], Loaded]]] = {
     ),
     "training": lambda: tfprof.load(DATA / "variables/training.meta.gz"),
 }
-_loaded: dict[str, Loaded] = {}
 
 
+@cache
 def loaded_sample(name: str) -> Loaded:
     """A sample, read once."""
-    if name not in _loaded:
-        _loaded[name] = SAMPLES[name]()
-    return _loaded[name]
+    return SAMPLES[name]()
 
 
 def _random_options(random: Random, loaded: Loaded, view: str) -> dict[str, str]:
@@ -214,17 +186,11 @@ def test_each_filter_of_the_form_does_what_its_option_does(table: Page) -> None:
     loaded = loaded_sample("handmade")
     _show_all_filters(table)
     values = {
-        "show_name_regexes": ".*MatMul.*, w.*",
-        "account_type_regexes": "MatMul,VariableV2,.*gpu.*",
-        "step": "0",
-        "max_depth": "3",
-        "min_micros": "5",
-        "min_params": "1",
-        "start_name_regexes": "net",
-        "trim_name_regexes": "net.*",
-        "hide_name_regexes": ".*/fc.*",
+        "show_name_regexes": ".*MatMul.*, w.*", "account_type_regexes": "MatMul,VariableV2,.*gpu.*",
+        "step": "0", "max_depth": "3", "min_micros": "5", "min_params": "1",
+        "start_name_regexes": "net", "trim_name_regexes": "net.*", "hide_name_regexes": ".*/fc.*",
         "device_regexes": ".*gpu.*",
-    }
+    }  # fmt: skip
     for name, value in sampled([*values.items()], 4, "filters"):
         table.locator(f"#filter-{name}").fill(value)
         table.locator(f"#filter-{name}").press("Enter")
@@ -267,13 +233,9 @@ def test_a_wrong_filter_is_named_and_the_last_rows_stay(table: Page) -> None:
     loaded = loaded_sample("handmade")
     before = read_table(table)
     for name, value in {
-        "step": "7",
-        "show_name_regexes": "(",
-        "account_type_regexes": "[z-a]",
-        "max_depth": "many",
-        "min_bytes": "1.5",
-        "min_params": "9223372036854775808",
-    }.items():
+        "step": "7", "show_name_regexes": "(", "account_type_regexes": "[z-a]", "max_depth": "many",
+        "min_bytes": "1.5", "min_params": "9223372036854775808",
+    }.items():  # fmt: skip
         seen = read_table(table, fragment("scope", {"order_by": "name", name: value}))
         with pytest.raises(tfprof.UsageError) as problem:
             report_of(loaded, "scope", {name: value})

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
     from page_browser import Pages
-    from tfprof.model import Profile, Step
+    from tfprof.model import Step
     from tfprof.results.loaded import Loaded
 
 COLUMNS: Final = ("node", "device", "start_us", "us", "counts_as", "memory_node", "memory_us")
@@ -46,10 +46,7 @@ const column = (values) =>
     : Float64Array.from(values);
 const read = ({ devices, ...step }) => ({
   ...Object.fromEntries(Object.entries(step).map(([name, values]) => [name, column(values)])),
-  devices: {
-    length: devices.length,
-    compare: (a, b) => (devices[a] < devices[b] ? -1 : 1),
-  },
+  devices: { length: devices.length, compare: (a, b) => (devices[a] < devices[b] ? -1 : 1) },
 });
 const plain = (value) => JSON.stringify(value, (_, part) =>
   ArrayBuffer.isView(part) ? [...part] : typeof part === "bigint" ? String(part) : part);
@@ -84,13 +81,12 @@ def of_step(step: Step) -> dict[str, Any]:
     return {"devices": list(step.devices.texts()), **columns}
 
 
-def loaded(name: str) -> Profile:
-    """The profile of a sample."""
+def loaded(name: str) -> Loaded:
     if name.startswith("xplane"):
         folder = DATA / name
-        return tfprof.load(folder / "graph.pb.gz", trace=folder / "trace.xplane.pb.gz").profile
+        return tfprof.load(folder / "graph.pb.gz", trace=folder / "trace.xplane.pb.gz")
     files = PROFILES[name]
-    return tfprof.load(files.graph, list(files.runs), files.op_log).profile
+    return tfprof.load(files.graph, list(files.runs), files.op_log)
 
 
 def test_hand_made_lanes() -> None:
@@ -100,10 +96,8 @@ def test_hand_made_lanes() -> None:
     lanes = in_node("return laneLayout(read(input))", executions(rows))
     assert lanes["origin"] == 100
     assert lanes["span"] == 51
-    assert lanes["groups"] == [
-        {"device": 0, "lane": 0, "lanes": 1},
-        {"device": 1, "lane": 1, "lanes": 3},
-    ]
+    cpu, gpu = {"device": 0, "lane": 0, "lanes": 1}, {"device": 1, "lane": 1, "lanes": 3}
+    assert lanes["groups"] == [cpu, gpu]
     by_lane = [lanes["row"][a:b] for a, b in zip(lanes["first"], lanes["first"][1:], strict=False)]
     assert by_lane == [[3], [1, 4, 0], [2], [5, 6]]
     assert lanes["start"] == [1, 0, 9, 12, 3, 3, 4]
@@ -129,7 +123,7 @@ def test_starts_beyond_doubles_stay_exact() -> None:
 
 @pytest.mark.parametrize("sample", ["resnet", "seq2seq", "handmade", "xplane/keras"])
 def test_lanes_of_samples(sample: str) -> None:
-    steps = list(loaded(sample).steps)
+    steps = loaded(sample).profile.steps
     answers = in_node("return input.map(read).map(laneLayout)", [of_step(step) for step in steps])
     for step, lanes in zip(steps, answers, strict=True):
         row = np.array(lanes["row"])
@@ -193,9 +187,8 @@ def test_what_is_visible_is_drawn_once_and_narrow_ones_together() -> None:
     for _ in range(30):
         rows = [("cpu:0", chance.randint(1, 5000), chance.randint(0, 9)) for _ in range(400)]
         start = chance.uniform(0, 4000)
-        asked.append(
-            {"step": executions(rows), "range": {"from": start, "to": start + 800, "pixel": 8}}
-        )
+        span = {"from": start, "to": start + 800, "pixel": 8}
+        asked.append({"step": executions(rows), "range": span})
     for question, answered in zip(asked, in_node(BLOCKS, asked), strict=True):
         lanes, drawn = answered["lanes"], answered["drawn"]
         covered = [at for _, first, last in drawn for at in range(first, last)]
@@ -208,8 +201,7 @@ def test_what_is_visible_is_drawn_once_and_narrow_ones_together() -> None:
             assert sum(block[0] == lane for block in drawn) <= 2 * 800 / 8 + 2
         for _, first, last in drawn:
             if last - first > 1:
-                within = lanes["start"][last - 1] - lanes["start"][first]
-                assert within <= 8
+                assert lanes["start"][last - 1] - lanes["start"][first] <= 8
                 assert all(us < 8 for us in lanes["us"][first:last])
 
 
@@ -267,7 +259,7 @@ def test_memory_per_pixel() -> None:
 
 @pytest.mark.parametrize("sample", ["handmade", "seq2seq", "xplane/keras"])
 def test_memory_of_samples(sample: str) -> None:
-    profile = loaded(sample)
+    profile = loaded(sample).profile
     device = profile.nodes.device.tolist()
     asked = [{"step": of_step(step), "device": device, "origin": 0} for step in profile.steps]
     for step, curves in zip(profile.steps, in_node(CURVES, asked), strict=True):
@@ -276,9 +268,8 @@ def test_memory_of_samples(sample: str) -> None:
             for memory in device_memories(profile, step, np.arange(len(profile)), 0)
             if memory.in_use.any()
         }
-        in_use = {
-            profile.types[curve["device"]]: curve for curve in curves if curve["kind"] == "in use"
-        }
+        of_kind = [curve for curve in curves if curve["kind"] == "in use"]
+        in_use = {profile.types[curve["device"]]: curve for curve in of_kind}
         assert in_use.keys() == reported.keys()
         for name, curve in in_use.items():
             memory = reported[name]
@@ -463,9 +454,7 @@ def test_phone(open_page: Pages, sample: Loaded) -> None:
 
 
 def test_memory_names_its_peak(open_page: Pages) -> None:
-    files = PROFILES["handmade"]
-    loaded_ = tfprof.load(files.graph, list(files.runs), files.op_log)
-    page = open_page(loaded_, "tab=timeline")
+    page = open_page(loaded("handmade"), "tab=timeline")
     notes = page.locator("#panel-timeline .lane-notes")
     # An execution of 9,000 to 9,040 us, which is 8 ms after the first one, and the GPU at 10,012.
     assert "gpu:0 memory: peak in use 6.29 MB at 9.01 ms" in notes.inner_text()
@@ -480,9 +469,7 @@ def test_memory_names_its_peak(open_page: Pages) -> None:
 
 
 def test_a_link_can_be_pressed_while_the_address_changes(open_page: Pages) -> None:
-    files = PROFILES["handmade"]
-    loaded_ = tfprof.load(files.graph, list(files.runs), files.op_log)
-    page = open_page(loaded_, "tab=timeline")
+    page = open_page(loaded("handmade"), "tab=timeline")
     link = page.locator("#panel-timeline .lane-notes a").element_handle()
     assert link is not None
     page.get_by_role("button", name="Zoom in").click()
@@ -503,11 +490,8 @@ def test_without_a_run_it_says_what_is_missing(open_page: Pages) -> None:
 def _hostile_run(folder: Path) -> Loaded:
     """Names that want to be markup, turn around or never end; times at the ends of int64."""
     names = [
-        "</script><img src=x onerror=alert(1)>",
-        "a\\342\\200\\256b",
-        "x" * 1_000_000,
-        "a\\001b",
-    ]
+        "</script><img src=x onerror=alert(1)>", "a\\342\\200\\256b", "x" * 1_000_000, "a\\001b",
+    ]  # fmt: skip
     times = [(1, 5), (2**63 - 1, 9), (2**62, 2**62), (3, -7), (4, 0), (4, 0), (4, 0)]
     nodes = [f'node {{ name: "{name}" op: "Add" }}' for name in names]
     stats = [

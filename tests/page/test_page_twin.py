@@ -1,10 +1,12 @@
-"""The page's answers under Node are those of Python, for any options of any view."""
+"""The page's answers under Node are those of Python, for any options of any view.
+
+Numbers are written as Python writes them, to the last digit.
+"""
 
 from __future__ import annotations
 
 import base64
 import random
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -21,11 +23,14 @@ from random_options import make_options
 from tfprof.cli.argv import read_words
 from tfprof.cli.request import make_request
 from tfprof.errors import UsageError
+from tfprof.foundation.units import count, memory, micros, plural
 from tfprof.query.counted import DEFINED
 from tfprof.results.loaded import Loaded
 from tfprof.results.report_table import report_table
+from tfprof.results.summary_numbers import BYTES, MICROS, exact, short
 from tfprof.tables.commands import COMMANDS
 from tfprof.tables.fields import METRICS
+from tfprof.writers.numbers import percent
 from tfprof.writers.page_data import page_data
 
 if TYPE_CHECKING:
@@ -44,19 +49,11 @@ def page() -> Iterator[Twin]:
         yield process
 
 
-@lru_cache
-def loaded_from(name: str) -> Loaded:
-    """The files of one kind, loaded."""
-    return tfprof.load(**FILES[name])
-
-
 def read(page: Twin, loaded: Loaded) -> None:
-    """Give the page this profile."""
     page("read", bytes=base64.b64encode(page_data(loaded.page())).decode())
 
 
 def on_page(page: Twin, view: str, options: dict[str, str]) -> dict[str, Any]:
-    """What the page answers."""
     try:
         answer: dict[str, Any] = page("ask", view=view, options=options, metrics=NUMBERS)
     except RefusalError as refusal:
@@ -129,39 +126,20 @@ ODD: Final = {
     "step": ("0", "1", "7", "-5", "first"),
     "order_by": ("depth", "time", "exec_micros", "", "micro", "name ", "occurrence", "device"),
     "select": (
-        "time, params",
-        "",
-        ",",
-        "nonsense",
-        "parms",
-        "tensor_value,num_hidden_ops",
-        "Bytes",
+        "time, params", "", ",", "nonsense", "parms", "tensor_value,num_hidden_ops", "Bytes",
     ),
     "account_displayed_op_only": ("True", "yes", "N", "maybe", ""),
     "account_type_regexes": (
-        "Variable",
-        "conv",
-        "Conv2D,",
-        "no such'type",
-        "MatMul , .*gpu.*",
-        "(",
+        "Variable", "conv", "Conv2D,", "no such'type", "MatMul , .*gpu.*", "(",
     ),
     "start_name_regexes": ("", ",", "no/such/name", "^$", "[", "a\\ , b", " a"),
     "show_name_regexes": (
-        "unit",
-        "^conv$",
-        "a|b",
-        "*",
-        ".*_a",
-        "\\C*",
-        '"it\'s"',
-        "\x00",
-        "(?i)A.*",
+        "unit", "^conv$", "a|b", "*", ".*_a", "\\C*", '"it\'s"', "\x00", "(?i)A.*",
     ),
     "hide_name_regexes": ("w", ".*?", "(?<n>a)b", "\\pL+", "\\p{Nonsense}", "(?=a)", "a**"),
     "trim_name_regexes": ("_TFProfRoot", ".*", "a{1001}", "x{2,1}", "\\1"),
     "device_regexes": (".*gpu.*", ".*CPU:0", "", "no_device", ")", "/job:.*", "cpu, gpu", "[^/]*"),
-}
+}  # fmt: skip
 
 
 def spelled(rng: random.Random, options: dict[str, Any]) -> dict[str, str]:
@@ -195,7 +173,8 @@ def assert_same_answers(page: Twin, loaded: Loaded, rng: random.Random, queries:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", sampling.sampled([*FILES], 3, "files of the twin", again=True))
 def test_files(page: Twin, name: str) -> None:
-    assert_same_answers(page, loaded_from(name), sampling.rng(name), sampling.amount(60, 5))
+    loaded = tfprof.load(**FILES[name])
+    assert_same_answers(page, loaded, sampling.rng(name), sampling.amount(60, 5))
 
 
 @batches(200, 6, 10)
@@ -256,3 +235,36 @@ def test_a_regex_of_many_states(page: Twin) -> None:
     for pattern in (".*a.{15}", "(.*[ab].{9}){2}"):
         options = {"show_name_regexes": pattern, "max_depth": "100"}
         assert_same(page, loaded, "scope", options)
+
+
+# Where units change, where texts are half way between two, and beyond what doubles hold.
+EDGES: Final = (
+    *range(1_100), *range(999_000, 1_001_000, 125), *range(1_000, 20_000, 125), 2**53, 2**53 + 1,
+    *(10**power + rest for power in range(3, 19) for rest in (-1, 0, 5, 125)),
+    *(-(10**power) for power in range(19)),
+    *(2**63 - 1, -(2**63), 9_999_999_999_999_999, 999_950_000, 999_949_999, 1_125, 1_375, 12_250),
+)  # fmt: skip
+
+
+def test_numbers_are_written_alike(page: Twin) -> None:
+    rng = sampling.rng("units")
+    numbers = [*EDGES, *(rng.randrange(10 ** rng.randrange(1, 19)) for _ in range(1_000))]
+    written = page("units", numbers=list(map(str, numbers)))
+    for number, texts in zip(numbers, written, strict=True):
+        assert texts == [
+            *(count(number), micros(number), memory(number)),
+            *(short(number), short(number, MICROS), short(number, BYTES)),
+            *(exact(number), plural(number, "row"), percent(number % 123_457 / 123_457)),
+        ], number
+
+
+def test_formulas_of_open_sizes(page: Twin) -> None:
+    # By hand, after the units above: k is a thousand, kB a thousand bytes.
+    written = {
+        "12544*batch + 160": "12.5 kB·batch + 160 B",
+        "-3*batch*time**2 - 1/2*time": "-3 B·batch·time² - 1/2·time",
+        "15/2*layer_12**10": "15/2·layer_12¹⁰",
+        "9223372036854775807*batch": "9223 PB·batch",
+    }
+    assert page("amounts", texts=[*written], kind="memory") == [*written.values()]
+    assert page("amounts", texts=["86240*batch"], kind="count") == ["86.2k·batch"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -12,11 +10,10 @@ import draw
 import tfprof
 from hostile_parts import CPU, device, node, run, shape_attribute, stat
 from page_browser import PHONE
+from page_node import run_script
 from page_parts import MARKUP, card, chosen, fragment, sample, serious, table
-from paths import ROOT
 from profiles import DATA
 from sampling import rng, sampled
-from tools import node as tools
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,24 +30,17 @@ DRAWN: Final = """
     net/fc   op=MatMul out=4x3 us=40,40+90 bytes=100+300 flops=48   < net/in, net/w
     loss     op=Sum us=10+20                                        < net/fc, ^net/w
 """
-HOSTILE: Final = (
-    MARKUP.encode(),
-    "turned\u202eround\u2066".encode(),
-    b"control\x00\x1b[2J\x07\nline",
-    b"bad\xff\xfeutf",
-    b"#12",
-    b"a&tab=table=b %41+c",
-    b"long/" + b"x" * 1_000_000,
-)
-SHOWN: Final = (
-    MARKUP,
-    r"turned\u202eround\u2066",
-    r"control\x00\x1b[2J\x07\nline",
-    r"bad\xff\xfeutf",
-    "#12",
-    "a&tab=table=b %41+c",
-    f"long/{'x' * 395}…",
-)
+# Names, and how they are shown.
+SHOWN: Final = {
+    MARKUP.encode(): MARKUP,
+    "turned\u202eround\u2066".encode(): r"turned\u202eround\u2066",
+    b"control\x00\x1b[2J\x07\nline": r"control\x00\x1b[2J\x07\nline",
+    b"bad\xff\xfeutf": r"bad\xff\xfeutf",
+    b"#12": "#12",
+    b"a&tab=table=b %41+c": "a&tab=table=b %41+c",
+    b"long/" + b"x" * 1_000_000: f"long/{'x' * 395}…",
+}
+HOSTILE: Final = [*SHOWN]
 
 
 @pytest.fixture(scope="module")
@@ -148,21 +138,14 @@ def test_states_survive_the_address() -> None:
         {key: "".join(random.choices(letters, k=random.randrange(1, 9))) for key in ("tab", "a_1")}
         for _ in range(300)
     ]
-    module = (ROOT / "src" / "tfprof" / "page" / "state.js").as_uri()
-    script = f"""
-import {{ fragmentOf, parseFragment }} from "{module}";
-let text = "";
-for await (const piece of process.stdin) text += piece;
-const back = JSON.parse(text).map((state) => [fragmentOf(state), parseFragment(fragmentOf(state))]);
+    script = """
+import { readFileSync } from "node:fs";
+import { fragmentOf, parseFragment } from "PAGE/state.js";
+const states = JSON.parse(readFileSync(0, "utf8"));
+const back = states.map((state) => [fragmentOf(state), parseFragment(fragmentOf(state))]);
 console.log(JSON.stringify([...back, parseFragment("#=1&a&%zz=1&b=%zz&c=1=2&__proto__=3")]));
 """
-    ran = subprocess.run(
-        [tools.node(), "--input-type=module", "--eval", script],
-        input=json.dumps(states).encode(),
-        capture_output=True,
-        check=True,
-    )
-    *pairs, odd = json.loads(ran.stdout)
+    *pairs, odd = run_script(script, states)
     assert [state for _, state in pairs] == states
     assert all(text.isascii() and not set(text) & set(' "<>`\n\0') for text, _ in pairs)
     assert odd == {"b": "%zz", "c": "1=2"}
@@ -252,17 +235,13 @@ def test_what_is_missing_is_said(open_page: Pages) -> None:
 def test_a_page_that_is_cut_off_says_so(open_page: Pages, drawn: Loaded, tmp_path: Path) -> None:
     whole = open_page.file(drawn).read_text(encoding="utf-8")
     start = whole.index('id="profile">') + len('id="profile">')
-    (tmp_path / "cut.html").write_text(
-        whole[: start + 400] + whole[whole.index("</script>", start) :], encoding="utf-8"
-    )
+    cut = whole[: start + 400] + whole[whole.index("</script>", start) :]
+    (tmp_path / "cut.html").write_text(cut, encoding="utf-8")
     page = open_page(tmp_path / "cut.html")
     said = page.get_by_role("alert").inner_text()
     assert said.startswith("The profile in this page could not be read: ")
     assert open_page.problems  # on the console, too
     open_page.problems.clear()
-
-
-# --- hostile names --------------------------------------------------------------------------------
 
 
 def test_hostile_names_stay_text(open_page: Pages, hostile: Loaded) -> None:
@@ -271,13 +250,14 @@ def test_hostile_names_stay_text(open_page: Pages, hostile: Loaded) -> None:
     for tab in TABS:
         page.evaluate(f"location.hash = '#tab={tab}'")
         page.wait_for_selector(f"#panel-{tab}:not([hidden])")
-    for at, shown in enumerate(SHOWN):
+    texts = [*SHOWN.values()]
+    for at, shown in enumerate(texts):
         page.evaluate(f"location.hash = '#tab=table&node=%23{at}'")
         page.wait_for_selector("#details")
         assert page.locator("#details h2").text_content() == shown
         # The inputs of a node are links by name, or by number where an address cannot hold it.
         page.locator("#details .links a").first.click()
-        assert page.locator("#details h2").text_content() == SHOWN[at - 1]
+        assert page.locator("#details h2").text_content() == texts[at - 1]
     assert page.evaluate("document.querySelectorAll('script, img, iframe').length") == allowed
     assert "owned" not in page.title()
 

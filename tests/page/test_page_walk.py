@@ -67,10 +67,8 @@ def _profile(name: str) -> Callable[[Path], Loaded]:
 
 def _trace(name: str) -> Callable[[Path], Loaded]:
     folder = DATA / "xplane" / name
-    graph = folder / "graph.pb.gz"
-    return lambda _: tfprof.load(
-        graph if graph.exists() else None, trace=folder / "trace.xplane.pb.gz"
-    )
+    trace, path = folder / "trace.xplane.pb.gz", folder / "graph.pb.gz"
+    return lambda _: tfprof.load(path if path.exists() else None, trace=trace)
 
 
 def _fleet(folder: Path) -> Fleet:
@@ -88,9 +86,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Sample:
 
 
 SAMPLES: Final[dict[str, Callable[[Path], Loaded | Fleet]]] = {
-    "resnet": _profile("resnet"),
-    "seq2seq": _profile("seq2seq"),
-    "handmade": _profile("handmade"),
+    **{name: _profile(name) for name in ("resnet", "seq2seq", "handmade")},
     "trace": _trace("keras"),
     "trace without a graph": _trace("eager"),
     "saved model": lambda _: tfprof.load(DATA / "tf2" / "conv"),
@@ -180,6 +176,5 @@ def _use_picture(page: Page, control: JSHandle) -> None:
 def _check(page: Page, what: str) -> None:
     wrong = page.evaluate(_WRONG)
     assert wrong == [], what
-    assert not page.locator(".problem").is_visible(), (
-        f"{what}: {page.locator('.problem').inner_text()}"
-    )
+    problem = page.locator(".problem")
+    assert not problem.is_visible(), f"{what}: {problem.inner_text()}"

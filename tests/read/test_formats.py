@@ -69,11 +69,8 @@ def test_a_source_pickles() -> None:
 
 def test_every_input_is_a_parameter_of_load() -> None:
     parameters = inspect.signature(tfprof.load).parameters
-    assert {row.parameter for row in INPUTS.values()} == parameters.keys() - {
-        *GRAPH_PARTS,
-        "era",
-        "progress",
-    }
+    others = {*GRAPH_PARTS, "era", "progress"}
+    assert {row.parameter for row in INPUTS.values()} == parameters.keys() - others
 
 
 def test_sentences_list_formats_and_inputs() -> None:
@@ -112,20 +109,15 @@ def describe(source: Source) -> Description:
     return Description({"words": len(source.data.tobytes().split())})
 
 
+def format_of(made: Input) -> Format:
+    add = FORMATS["graph"].add
+    return Format("made_up", "a made-up graph", made, ("nodes",), detect, read, add, describe)
+
+
 @pytest.fixture
 def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file of a made-up format, which has a row for the time of the test."""
-    row = Format(
-        "made_up",
-        "a made-up graph",
-        GRAPH,
-        ("nodes",),
-        detect,
-        read,
-        FORMATS["graph"].add,
-        describe,
-    )
-    monkeypatch.setitem(FORMATS, row.name, row)
+    monkeypatch.setitem(FORMATS, "made_up", format_of(GRAPH))
     path = tmp_path / "graph.made_up"
     path.write_bytes(MAGIC + b"a MatMul b Relu c Relu")
     return path
@@ -165,11 +157,8 @@ def test_errors_name_it(command: Command, made_up: Path) -> None:
 def test_an_input_of_its_own_reads_it(made_up: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An input without a fallback rejects a file that no row fits."""
     made: Any = Input("made_path", "text", "", "made up", parameter="made", title="a made-up file")
-    monkeypatch.setitem(FORMATS, "made_up", Format(
-        "made_up", "a made-up graph", made, ("nodes",), detect, read, FORMATS["graph"].add, describe
-    ))  # fmt: skip
-    files = {made: [source_of(made_up)]}
-    assert names(load_files(files)) == [b"a", b"b", b"c"]
+    monkeypatch.setitem(FORMATS, "made_up", format_of(made))
+    assert names(load_files({made: [source_of(made_up)]})) == [b"a", b"b", b"c"]
     made_up.write_bytes(b"neither")
     with pytest.raises(tfprof.InputError, match="is not recognised; expected a made-up graph"):
         load_files({made: [source_of(made_up)]})

@@ -17,11 +17,9 @@ def notes(graph: Any = None, run: Any = None, log: Any = None) -> list[str]:
     """The notes on files with these messages in them."""
 
     def source(name: str, given: Any) -> Source | None:
-        return (
-            None
-            if given is None
-            else Source(name, np.frombuffer(given.SerializeToString(), np.uint8))
-        )
+        if given is None:
+            return None
+        return Source(name, np.frombuffer(given.SerializeToString(), np.uint8))
 
     one_run = source("run", run)
     profile = load(source("graph", graph), [one_run] if one_run else [], source("log", log))
@@ -69,15 +67,13 @@ def test_nothing_odd() -> None:
 
 
 def test_names_that_come_twice() -> None:
-    assert notes(graph_of(("a", []), ("b", []), ("a", ["b"]), ("b", []), ("a", []))) == [
-        "3 of 5 nodes of the graph repeat an earlier name and are ignored, such as 'a'"
-    ]
+    (note,) = notes(graph_of(("a", []), ("b", []), ("a", ["b"]), ("b", []), ("a", [])))
+    assert note == "3 of 5 nodes of the graph repeat an earlier name and are ignored, such as 'a'"
 
 
 def test_inputs_that_name_nothing() -> None:
-    assert notes(graph_of(("a", ["b", "^c", "a", "d:1", ""]))) == [
-        "4 of 5 inputs name nodes that the graph does not have, such as 'b'"
-    ]
+    (note,) = notes(graph_of(("a", ["b", "^c", "a", "d:1", ""])))
+    assert note == "4 of 5 inputs name nodes that the graph does not have, such as 'b'"
 
 
 def test_an_example_is_never_long() -> None:

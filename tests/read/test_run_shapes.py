@@ -114,9 +114,8 @@ def test_the_first_shape_that_fits_counts_and_those_before_it_are_notes() -> Non
 
 def test_the_same_contradiction_is_one_note() -> None:
     profile = with_float_ops(graph(a=[[-1]]), run(("a", [[]]), ("a", [[]]), ("a", [[]])))
-    assert notes(profile) == [
-        "Node a incompatible shapes: Shapes (None,) and () are not compatible. (3 times)"
-    ]
+    (note,) = notes(profile)
+    assert note == "Node a incompatible shapes: Shapes (None,) and () are not compatible. (3 times)"
 
 
 @pytest.mark.parametrize(
@@ -143,21 +142,13 @@ def test_a_second_run_fills_what_the_first_left_open() -> None:
 def test_a_node_without_listed_outputs_has_those_that_its_first_whole_stat_tells() -> None:
     nodes = graph(before=[[2]], a=None, between=[[3], [4]], b=None, after=[[5]])
     stats: list[tuple[str, list[Dims | str]]] = [
-        ("b", [[-1], [8]]),
-        ("a", [LEFT_OUT]),
-        ("a", [[6], []]),
-        ("a", [[7]]),
-        ("b", [[9, 9]]),
-    ]
+        ("b", [[-1], [8]]), ("a", [LEFT_OUT]), ("a", [[6], []]), ("a", [[7]]), ("b", [[9, 9]]),
+    ]  # fmt: skip
     profile = with_float_ops(nodes, run(*stats))
     listed = {name: shapes(profile, name) for name in profile.nodes.name.texts()}
     assert listed == {
-        "before": [[2]],
-        "a": [[6], [1]],
-        "between": [[3], [4]],
-        "b": [[9, 9]],
-        "after": [[5]],
-    }
+        "before": [[2]], "a": [[6], [1]], "between": [[3], [4]], "b": [[9, 9]], "after": [[5]],
+    }  # fmt: skip
 
 
 def test_a_node_that_only_the_run_names_has_no_outputs() -> None:
@@ -193,9 +184,6 @@ def test_what_is_filled_in_is_counted() -> None:
     assert count(profile, "tensorflow").float_ops.tolist() == [0, 0]
     told = with_run_shapes(profile, source(run(("a", [[2, 3]]))))
     assert count(told, "tensorflow").float_ops.tolist() == [0, 6]
-
-
-# --- the original --------------------------------------------------------------------------
 
 
 def random_pair(case: int) -> tuple[Any, Any]:

@@ -175,9 +175,8 @@ def test_of_equal_ids_the_last_counts_and_of_equal_names_the_first() -> None:
 
 def test_an_input_of_no_known_id_is_noted() -> None:
     profile = from_text('nodes { key: 0 value { name: "a" inputs { key: 0 value: 9 } } }')
-    assert [str(note) for note in profile.notes] == [
-        "1 inputs name nodes that the saved profile does not have"
-    ]
+    (note,) = profile.notes
+    assert str(note) == "1 inputs name nodes that the saved profile does not have"
     assert not profile.edges.source.size
 
 

@@ -252,9 +252,6 @@ def test_a_bomb_in_an_archive_is_rejected(tmp_path: Path) -> None:
         library.load(archive)
 
 
-# --- side by side -----------------------------------------------------------------------------
-
-
 def test_a_saved_model_beside_an_archive_of_keras(
     tmp_path: Path, forms: Path, tfprof: Command
 ) -> None:

@@ -74,9 +74,6 @@ def test_steps_with_equal_shapes_have_no_note(tmp_path: Path) -> None:
     assert not any("different shapes" in note.text for note in loaded.profile.notes)
 
 
-# --- signatures with open dimensions ----------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def open_signature(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("open")

@@ -77,11 +77,7 @@ def drawn_and_cut(shown: Tensor, most: int) -> str:
     return text + OMITTED if len(text) >= most else text
 
 
-@given(
-    st.lists(st.integers(0, 4), max_size=4),
-    st.integers(1, 60),
-    st.integers(0, 99),
-)
+@given(st.lists(st.integers(0, 4), max_size=4), st.integers(1, 60), st.integers(0, 99))
 def test_long_texts_are_cut_as_the_original_cuts(shape: list[int], most: int, seed: int) -> None:
     numbers = np.random.default_rng(seed).integers(-2_000, 99, shape)
     shown = tensor(INT32, numbers, "i4", tuple(shape))

@@ -185,17 +185,11 @@ def test_what_stands_beside_a_trace_is_named(tfprof: Command, log: Path) -> None
             titles["hlo_proto.pb" if name.endswith("hlo_proto.pb") else name] = title
     analysis = "an analysis by TensorBoard"
     assert titles == {
-        "hlo_proto.pb": "a sign that there was no program of XLA",
-        "input_pipeline.pb": analysis,
-        "kernel_stats.json": analysis,
-        "memory_profile.json": analysis,
-        "op_profile.json": analysis,
-        "op_stats.pb": analysis,
-        "overview_page.pb": analysis,
-        "pod_viewer.json": analysis,
-        "tensorflow_stats.json": analysis,
-        "trace": "a timeline of TensorBoard's trace viewer",
-    }
+        "hlo_proto.pb": "a sign that there was no program of XLA", "input_pipeline.pb": analysis,
+        "kernel_stats.json": analysis, "memory_profile.json": analysis, "op_profile.json": analysis,
+        "op_stats.pb": analysis, "overview_page.pb": analysis, "pod_viewer.json": analysis,
+        "tensorflow_stats.json": analysis, "trace": "a timeline of TensorBoard's trace viewer",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("place", ["", "plugins/profile/keras"])
@@ -239,9 +233,6 @@ def test_a_long_timeline_is_not_unpacked(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(TIMELINE + bytes(1 << 20))[:-9])
     with pytest.raises(UnsupportedError, match=r"a timeline \(Chrome trace\)"):
         api.load(path)
-
-
-# --- graphs without nodes -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("data", [b"\x22\x03\x08\xb3\x0f", b"versions { producer: 1971 }"])

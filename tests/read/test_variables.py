@@ -18,6 +18,7 @@ import pytest
 
 import tfprof
 from checkpoint_data import Opener
+from hostile_parts import number
 from profiles import DATA, PROFILES, SAMPLE
 from table_writer import checksum, table
 from tfprof import cli
@@ -37,6 +38,7 @@ CHECKPOINTS: Final = {name: row for name, row in EXPECTED.items() if "tensors" i
 OBJECTS: Final = {name for name in CHECKPOINTS if "keras" in name}
 GRAPHS: Final = [name for name in EXPECTED if name.endswith(".gz")]
 _OBJECT_GRAPH: Final = "_CHECKPOINTABLE_OBJECT_GRAPH"
+DATA_FILE: Final = "data-00000-of-00001"
 _ASIDE: Final = re.compile(r"(\d+) variables? of [a-z ]+ with ([\d,]+) values?")
 _UNREAD: Final = re.compile(r"Not counted as parameters: \d+ variables? with ([\d,]+) values?")
 _INTEGERS: Final = re.compile(r"Not counted as parameters: (\d+) integer")
@@ -253,9 +255,6 @@ def test_a_file_checkpoint_that_names_none(
     assert ("the latest, " in err) == ("does not exist" in says)
 
 
-# --- an op log alone -------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("command", ["summary", "overview"])
 def test_an_op_log_alone_holds_no_model(command: str, run: Callable[..., Run]) -> None:
     log, runs = PROFILES["handmade"].op_log, PROFILES["handmade"].runs
@@ -318,14 +317,6 @@ def test_a_saved_model_says_what_its_signatures_leave_out(run: Callable[..., Run
 # --- object graphs ---------------------------------------------------------------------------
 
 
-def message(*fields: bytes) -> bytes:
-    return b"".join(fields)
-
-
-def number(field: int, value: int) -> bytes:
-    return encode_varint(field << 3) + encode_varint(value)
-
-
 def child(node: int, name: bytes) -> bytes:
     return encode_bytes(1, number(1, node) + encode_bytes(2, name))
 
@@ -358,10 +349,7 @@ def test_paths_of_objects() -> None:
         child(5, b"way"),
     )
     found = {each.key: (each.path, each.role) for each in tracked_tensors(graph(*objects))}
-    assert found == {
-        b"step": (b"sgd/_iterations", "optimizer"),
-        b"w": (b"model/long/way", "model"),
-    }
+    assert found == {b"step": (b"sgd/_iterations", "optimizer"), b"w": (b"model/long/way", "model")}
 
 
 def test_an_object_graph_may_be_damaged() -> None:
@@ -387,7 +375,7 @@ def bundle(objects: bytes) -> Opener:
         (_OBJECT_GRAPH.encode(), entry(7, 4, text, checksum(fixed + text[len(length) :]))),
         (b"w/.ATTRIBUTES/VARIABLE_VALUE", entry(1, 0, bytes(4), checksum(bytes(4)))),
     ]
-    return Opener({"it.index": table(rows), "it.data-00000-of-00001": bytes(4) + text})
+    return Opener({"it.index": table(rows), f"it.{DATA_FILE}": bytes(4) + text})
 
 
 def test_paths_are_bounded() -> None:
@@ -402,9 +390,8 @@ def test_paths_are_bounded() -> None:
 
 
 def test_damaged_object_graphs_raise_nothing_else() -> None:
-    data = bytearray((FOLDER / "tf_keras" / "ckpt-1.index").read_bytes())
-    values = (FOLDER / "tf_keras" / "ckpt-1.data-00000-of-00001").read_bytes()
-    files = {"it.index": bytes(data), "it.data-00000-of-00001": values}
+    folder = FOLDER / "tf_keras"
+    files = {f"it.{of}": (folder / f"ckpt-1.{of}").read_bytes() for of in ("index", DATA_FILE)}
     stored = Checkpoint.open("it", Opener(files)).tensor(_OBJECT_GRAPH.encode()).values
     objects = bytes(stored[0])
     for at in range(0, len(objects), 97):

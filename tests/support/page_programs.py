@@ -31,13 +31,14 @@ cli.main(["page"])
 
 
 @contextmanager
-def program(
-    arguments: str, before: str = "", **environment: str
-) -> Iterator[tuple[subprocess.Popen[str], int, str]]:
-    """A process that runs *before* and then serves; (process, port, path)."""
+def serving(
+    *words: str, **environment: str
+) -> Iterator[tuple[subprocess.Popen[str], str, int, str]]:
+    """A program of Python that serves; (process, address, port, path)."""
     kept = {name: text for name, text in os.environ.items() if name not in SCREENS}
     with subprocess.Popen(
-        [sys.executable, "-c", before + SERVE.replace("ARGS", arguments)],
+        [sys.executable, *words],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**kept, **environment},
@@ -46,7 +47,16 @@ def program(
     ) as child:
         assert child.stdout is not None
         try:
-            _, port, root = address_in(child.stdout.readline())
-            yield child, port, root
+            yield child, *address_in(child.stdout.readline())
         finally:
             child.kill()
+
+
+@contextmanager
+def program(
+    arguments: str, before: str = "", **environment: str
+) -> Iterator[tuple[subprocess.Popen[str], int, str]]:
+    """A process that runs *before* and then serves; (process, port, path)."""
+    words = ("-c", before + SERVE.replace("ARGS", arguments))
+    with serving(*words, **environment) as (child, _, port, root):
+        yield child, port, root

@@ -33,17 +33,11 @@ if TYPE_CHECKING:
 
 # Each checkpoint, and what TensorFlow's reader refuses of it.
 REFUSED: Final = {
-    "one": set[str](),
-    "several": set[str](),
-    "partitioned": set[str](),
-    "grid": {"strings"},
-    "dtypes": set[str](),
-    "objects": set[str](),
-    "golden/ck": set[str](),
-    "first": set[str](),
+    "one": set[str](), "several": set[str](), "partitioned": set[str](), "grid": {"strings"},
+    "dtypes": set[str](), "objects": set[str](), "golden/ck": set[str](), "first": set[str](),
     "first_dtypes": {"complex64", "complex128", "float16", "uint16", "qint8", "quint8", "qint32"},
     SHARDED: {"rows", "columns", "long", "longer"},
-}
+}  # fmt: skip
 # What the original shows: float, double, int32, int64.
 SHOWN: Final = {1, 2, 3, 9}
 
@@ -88,9 +82,6 @@ def test_keys_of_slices_with_every_kind_of_byte_and_number() -> None:
         checkpoint.tensor(b"far")
 
 
-# --- golden --------------------------------------------------------------------------------
-
-
 def printed() -> dict[str, str]:
     """The value text of each node in the answer to the first golden command."""
     answer = (FOLDER / "golden" / "stdout.txt").read_text().split("tfprof> ")[1]
@@ -125,9 +116,8 @@ def test_a_file_of_values_is_opened_when_one_of_its_tensors_is_read() -> None:
 def test_values_are_the_mapped_bytes_themselves() -> None:
     opener = Opener(FILES)
     values = Checkpoint.open("one", opener).tensor(b"huge").values
-    assert np.shares_memory(
-        np.asarray(values), np.frombuffer(FILES["one.data-00000-of-00001"], np.uint8)
-    )
+    stored = np.frombuffer(FILES["one.data-00000-of-00001"], np.uint8)
+    assert np.shares_memory(np.asarray(values), stored)
 
 
 @pytest.mark.parametrize("file", ["several.index", "several.data-00002-of-00003"])
@@ -163,10 +153,8 @@ def assert_same_on_disk(folder: Path, prefix: str, changed: dict[str, bytes]) ->
 def big_endian(prefix: str) -> dict[str, bytes]:
     """The checkpoint *prefix* as a machine with the other byte order writes it."""
     messages = piece("tensorflow.core.protobuf.tensor_bundle_pb2")
-    data, values = (
-        f"{prefix}.data-00000-of-00001",
-        bytearray(FILES[f"{prefix}.data-00000-of-00001"]),
-    )
+    data = f"{prefix}.data-00000-of-00001"
+    values = bytearray(FILES[data])
 
     def change(key: bytes, value: bytes) -> bytes:
         if not key:

@@ -62,9 +62,7 @@ def test_a_table_cut_off_anywhere_is_refused(pack: Callable[[bytes], bytes] | No
 
 
 @each_packing
-def test_a_flipped_bit_is_refused_or_changes_nothing(
-    pack: Callable[[bytes], bytes] | None,
-) -> None:
+def test_a_flipped_bit_is_refused_or_changes_nothing(pack: Callable[[bytes], bytes] | None) -> None:
     data = table(ENTRIES.items(), pack)
     refused = 0
     bits = range(0, 8 * len(data), 5)

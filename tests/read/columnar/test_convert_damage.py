@@ -8,22 +8,11 @@ import pytest
 
 import draw
 from converted import convert, known, reread, unharmed
-from forged import (
-    HEAD,
-    put_together,
-    small,
-    small_file,
-    taken_apart,
-    tiny,
-    wide,
-    with_index,
-)
+from forged import HEAD, put_together, small, small_file, taken_apart, tiny, wide, with_index
 from sampling import sampled
 from tfprof.errors import InputError
 from tfprof.read.detect import detect
 from tfprof.tables.formats import FORMATS
-
-# --- damage --------------------------------------------------------------------------------------
 
 _FORMAT_BYTE = 8
 

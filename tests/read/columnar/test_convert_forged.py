@@ -12,16 +12,7 @@ import pytest
 import draw
 from case import VIEWS
 from converted import SELECT, convert, known, reread, source, unharmed
-from forged import (
-    Column,
-    is_text,
-    put_together,
-    small,
-    small_file,
-    taken_apart,
-    wide,
-    with_number,
-)
+from forged import Column, is_text, put_together, small, small_file, taken_apart, wide, with_number
 from sampling import amount
 from tfprof.checkers import advise
 from tfprof.errors import InputError
@@ -42,21 +33,11 @@ INT64 = (-(2**63), 2**63 - 1)
 ANYTHING = (*INT64, -5, -2, -1, 0, 1, 3, 255, 2**31, 2**40)
 # Numbers that look something up, each with the least it may be.
 LOOKS_UP = {
-    "nodes.op": 0,
-    "nodes.device": -1,
-    "nodes.stack": -1,
-    "typed_node": 0,
-    "typed_as": 0,
-    "edges.slot": -1,
-    "steps.0.node": 0,
-    "steps.0.device": 0,
-    "steps.0.counts_as": 0,
-    "steps.0.memory_node": 0,
-    "steps.0.allocation_node": 0,
-    "steps.0.output_row": 0,
-    "attributes.node": 0,
-    "attributes.text": 0,
-}
+    "nodes.op": 0, "nodes.device": -1, "nodes.stack": -1, "typed_node": 0, "typed_as": 0,
+    "edges.slot": -1, "steps.0.node": 0, "steps.0.device": 0, "steps.0.counts_as": 0,
+    "steps.0.memory_node": 0, "steps.0.allocation_node": 0, "steps.0.output_row": 0,
+    "attributes.node": 0, "attributes.text": 0,
+}  # fmt: skip
 
 
 def test_the_small_file_can_be_taken_apart_and_put_together() -> None:
@@ -83,19 +64,13 @@ def test_a_number_that_looks_up_nothing_is_refused(name: str, least: int) -> Non
 def test_the_first_number_that_looks_up_nothing_is_refused() -> None:
     profile, step = small(), small().steps[0]
     count = {
-        "nodes.op": len(profile.types),
-        "nodes.device": len(profile.types),
-        "nodes.stack": profile.stacks.start.size - 1,
-        "typed_node": len(profile),
-        "typed_as": len(profile.types),
-        "steps.0.node": len(profile),
-        "steps.0.device": len(step.devices),
-        "steps.0.counts_as": ACCELERATOR_RUN + 1,
-        "steps.0.memory_node": len(profile),
-        "steps.0.allocation_node": len(profile),
-        "steps.0.output_row": step.memory_node.size,
-        "attributes.node": len(profile),
-    }
+        "nodes.op": len(profile.types), "nodes.device": len(profile.types),
+        "nodes.stack": profile.stacks.start.size - 1, "typed_node": len(profile),
+        "typed_as": len(profile.types), "steps.0.node": len(profile),
+        "steps.0.device": len(step.devices), "steps.0.counts_as": ACCELERATOR_RUN + 1,
+        "steps.0.memory_node": len(profile), "steps.0.allocation_node": len(profile),
+        "steps.0.output_row": step.memory_node.size, "attributes.node": len(profile),
+    }  # fmt: skip
     for name, bound in count.items():
         with pytest.raises(InputError, match="has an index out of range"):
             known(reread(with_number(name, -1, bound)))
@@ -118,16 +93,10 @@ def test_lists_that_do_not_divide_their_table_are_refused(name: str) -> None:
     # Differences that wrap around 64 bits, each of them positive.
     around = [0, 2**62, 2**63 - 1, -(2**62), *[total] * (count - 3)]
     for wrong in (
-        [1, *right[1:]],
-        [*right[:-1], total + 1],
-        [*right[:-1], total - 1],
-        [0, total + 5, *right[2:]],
-        [0, -1, *right[2:]],
-        [*right, total + 1],
-        [*right[:-2], total + 1],
-        [],
-        around[: count + 1],
-    ):
+        [1, *right[1:]], [*right[:-1], total + 1], [*right[:-1], total - 1],
+        [0, total + 5, *right[2:]], [0, -1, *right[2:]], [*right, total + 1],
+        [*right[:-2], total + 1], [], around[: count + 1],
+    ):  # fmt: skip
         with pytest.raises(InputError, match=r"does not divide its table|not as long as its table"):
             known(reread(put_together({**stored, name: wide(wrong)})))
 
@@ -141,12 +110,9 @@ def test_lengths_that_do_not_fit_the_text_are_refused(name: str) -> None:
     stored = taken_apart(small_file())
     right = stored[name].numbers
     for wrong in (
-        [right[0] + 1, *right[1:]],
-        [-1, right[0] + 1, *right[1:]],
-        [2**62, 2**62, 2**62, 2**62, *right],
-        [-(2**63), -(2**63), *right],
-        [],
-    ):
+        [right[0] + 1, *right[1:]], [-1, right[0] + 1, *right[1:]],
+        [2**62, 2**62, 2**62, 2**62, *right], [-(2**63), -(2**63), *right], [],
+    ):  # fmt: skip
         with pytest.raises(InputError, match=r"the lengths of .* do not match its text"):
             known(reread(put_together({**stored, name: wide(wrong)})))
 
@@ -251,9 +217,6 @@ def forgeries() -> Iterator[bytes]:
         if column.stored and not is_text(name):
             for number in rng.sample(ANYTHING, amount(2, 1)):
                 yield with_number(name, rng.choice((0, -1)), number)
-
-
-# --- memory --------------------------------------------------------------------------------------
 
 
 def test_a_long_attribute_is_not_shared() -> None:

@@ -79,9 +79,8 @@ def report(files: Files, graph: Path, view: str, options: Mapping[str, Any]) -> 
 @pytest.mark.sampled
 def test_every_view_is_the_originals(oracle: Oracle, files: Files, tmp_path: Path) -> None:
     as_text = tmp_path / "graph.pbtxt"
-    as_text.write_text(
-        text_format.MessageToString(GraphDef.FromString(files.graph.read_bytes())), "utf-8"
-    )
+    message = GraphDef.FromString(files.graph.read_bytes())
+    as_text.write_text(text_format.MessageToString(message), "utf-8")
     views = [view for view in VIEWS if view != "code" or files.op_log]
     cases = [*product(views, OPTIONS)]
     for view, options in sampled(cases, 6, f"functions off {files.graph}"):

@@ -42,10 +42,8 @@ def values(loaded: tfprof.Loaded, metric: str) -> dict[str, int]:
 
 
 def test_every_stat_is_of_a_node_of_the_graph(loaded: tfprof.Loaded) -> None:
-    profile = loaded.profile
     alone = tfprof.load(FOLDER / "graph.pb").profile
-    extra = set(profile.nodes.name.texts()) - set(alone.nodes.name.texts())
-    assert not extra
+    assert set(loaded.profile.nodes.name.texts()) <= set(alone.nodes.name.texts())
 
 
 def test_a_body_ran_as_often_as_its_loop(loaded: tfprof.Loaded) -> None:

@@ -67,7 +67,6 @@ class Traced:
         return path
 
     def name(self, function: Any) -> str:
-        """The full name of a function."""
         return str(function.get_concrete_function(tf.ones([4, 4])).name.decode())
 
 
@@ -82,8 +81,12 @@ def loaded(graph: Path, captured: Path) -> tfprof.Loaded:
 
 
 def runs(graph: Path, captured: Path) -> dict[str, int]:
+    return of_nodes(loaded(graph, captured))
+
+
+def of_nodes(loaded: tfprof.Loaded) -> dict[str, int]:
     """How often each product and its companions ran."""
-    every = counts(loaded(graph, captured).profile, 0)
+    every = counts(loaded.profile, 0)
     return {name: ran for name, ran in every.items() if name.rpartition("/")[2] in NODES_OF_G}
 
 
@@ -101,11 +104,7 @@ def test_a_captured_function_takes_no_events_of_another(traced: Traced) -> None:
 
 
 def test_the_graph_of_one_function_takes_no_events_of_another(traced: Traced) -> None:
-    assert runs(traced.own_graph, traced.both) == {
-        "product": OF_F,
-        "act": OF_F,
-        **of_g(traced),
-    }
+    assert runs(traced.own_graph, traced.both) == {"product": OF_F, "act": OF_F, **of_g(traced)}
 
 
 def test_if_two_functions_fit_a_graph_without_names_neither_is_taken(traced: Traced) -> None:
@@ -140,9 +139,6 @@ def test_a_note_names_the_functions_that_are_not_in_the_graph(traced: Traced) ->
     assert traced.name(traced.f) not in notes
 
 
-# --- runs of sessions -------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of a graph with two functions that are not inlined, and that graph without one."""
@@ -169,8 +165,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ran_in(session: Path, graph: str) -> dict[str, int]:
-    every = counts(tfprof.load(session / graph, session / "run.pb").profile, 0)
-    return {name: ran for name, ran in every.items() if name.rpartition("/")[2] in NODES_OF_G}
+    return of_nodes(tfprof.load(session / graph, session / "run.pb"))
 
 
 def test_each_stat_of_a_run_counts_for_its_own_function(session: Path) -> None:

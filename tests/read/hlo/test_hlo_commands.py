@@ -38,14 +38,11 @@ def test_diff_of_two_forms_of_a_program(tfprof: Command) -> None:
 
 def test_diff_of_two_programs(tfprof: Command) -> None:
     """XLA removes a product that rematerialization computes again."""
-    before, after = (
-        figures.total(each["remat"]) for each in (figures.BEFORE, figures.CONTRACTIONS)
-    )
     words = (str(path("remat", "before.pb")), str(path("remat")), "--view=op", "--format=json")
     assert tfprof("diff", *words) == 0
     rows = {row["name"]: row for row in json.loads(tfprof.out)["rows"]}
-    assert rows["dot"]["base_float_ops"] == before
-    assert rows["dot"]["new_float_ops"] == after
+    assert rows["dot"]["base_float_ops"] == figures.total(figures.BEFORE["remat"])
+    assert rows["dot"]["new_float_ops"] == figures.total(figures.CONTRACTIONS["remat"])
 
 
 def test_diff_of_traces(tfprof: Command) -> None:
@@ -69,9 +66,8 @@ def test_check(file: Path, tfprof: Command, tmp_path: Path) -> None:
     params = elements(facts()["flax_linen"].params)
     # A dense layer of 512 to 32 with a bias.
     layer = 512 * 32 + 32
-    budget.write_text(
-        f'[model]\nparams = "== {params}"\n[layer."Net/proj"]\nparams = "<= {layer}"\n'
-    )
+    of_model = f'[model]\nparams = "== {params}"\n'
+    budget.write_text(f'{of_model}[layer."Net/proj"]\nparams = "<= {layer}"\n')
     assert tfprof("check", str(budget), str(file)) == 0
     budget.write_text(f'[layer."Net/proj"]\nparams = "< {layer}"\n')
     assert tfprof("check", str(budget), str(file)) == 1
@@ -96,9 +92,8 @@ def test_a_program_that_is_not_read(tfprof: Command, tmp_path: Path) -> None:
     graph = tmp_path / "graph.pbtxt"
     graph.write_text('node { name: "call" op: "XlaCallModule" }')
     assert tfprof("op", str(graph), "--select=float_ops") == 0
-    assert "1 XlaCallModule (calls a function); for the program in XlaCallModule, give the HLO" in (
-        tfprof.err
-    )
+    said = "1 XlaCallModule (calls a function); for the program in XlaCallModule, give the HLO"
+    assert said in tfprof.err
 
 
 def test_a_fleet_of_traces(tfprof: Command, tmp_path: Path) -> None:

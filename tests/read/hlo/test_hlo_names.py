@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
-import tfprof
 from hlo_made import computation, instruction, module, parameter, proto
 from hlo_recorded import by_type, contracted
 from tfprof.columns.strings import Strings
 from tfprof.errors import InputError
+from tfprof.read import load
 from tfprof.read.hlo.name_stacks import PHASES, name_stacks
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tfprof.results.loaded import Loaded
+from xplane_traces import source
 
 _LOOP = """HloModule loop
 
@@ -48,47 +45,41 @@ ENTRY main {{
 _TURN = 2 * 4 * 8 * 8
 
 
-def of_text(folder: Path, text: str) -> tfprof.Loaded:
-    file = folder / "program.txt"
-    file.write_text(text)
-    return tfprof.load(graph=file)
+def loaded(program: bytes | str) -> Loaded:
+    data = program.encode() if isinstance(program, str) else program
+    return Loaded(load(graph=source(data, "program")))
 
 
 @pytest.mark.parametrize(
     ("first", "direction", "bound", "change", "step"),
     [
-        (0, "LT", 7, "add", 1),
-        (0, "LE", 7, "add", 1),
-        (-3, "LT", 7, "add", 4),
-        (9, "GT", 2, "subtract", 3),
-        (9, "GE", 0, "add", -3),
-        (5, "LT", 5, "add", 1),
+        (0, "LT", 7, "add", 1), (0, "LE", 7, "add", 1), (-3, "LT", 7, "add", 4),
+        (9, "GT", 2, "subtract", 3), (9, "GE", 0, "add", -3), (5, "LT", 5, "add", 1),
     ],
-)
-def test_a_counter_bounds_a_loop(  # noqa: PLR0913, PLR0917 - the parts of a loop
-    tmp_path: Path, first: int, direction: str, bound: int, change: str, step: int
+)  # fmt: skip
+def test_a_counter_bounds_a_loop(
+    first: int, direction: str, bound: int, change: str, step: int
 ) -> None:
     goes_on = {"LT": int.__lt__, "LE": int.__le__, "GT": int.__gt__, "GE": int.__ge__}[direction]
     turns, counter = 0, first
     while goes_on(counter, bound):
         turns, counter = turns + 1, counter + (step if change == "add" else -step)
     program = _LOOP.format(first=first, direction=direction, bound=bound, change=change, step=step)
-    assert contracted(of_text(tmp_path, program)) == turns * _TURN
+    assert contracted(loaded(program)) == turns * _TURN
 
 
 @pytest.mark.parametrize(
     ("direction", "change"), [("NE", "add"), ("LT", "multiply"), ("LT", "subtract")]
 )
-def test_other_loops_have_no_bound(tmp_path: Path, direction: str, change: str) -> None:
-    program = _LOOP.format(first=0, direction=direction, bound=7, change=change, step=1)
-    loaded = of_text(tmp_path, program)
-    assert contracted(loaded) == _TURN
-    assert "total_float_ops" in by_type(loaded)["_TFProfRoot"].incomplete
+def test_other_loops_have_no_bound(direction: str, change: str) -> None:
+    program = loaded(_LOOP.format(first=0, direction=direction, bound=7, change=change, step=1))
+    assert contracted(program) == _TURN
+    assert "total_float_ops" in by_type(program)["_TFProfRoot"].incomplete
 
 
-def test_a_trace_says_how_often_a_loop_without_a_bound_runs(tmp_path: Path) -> None:
+def test_a_trace_says_how_often_a_loop_without_a_bound_runs() -> None:
     program = _LOOP.format(first=0, direction="NE", bound=7, change="add", step=1)
-    text = str(of_text(tmp_path, program).explain(op="dot"))
+    text = str(loaded(program).explain(op="dot"))
     assert "how often loop l runs; give --trace_path: a trace records how often it runs" in text
     assert "run_meta_path" not in text
 
@@ -127,7 +118,7 @@ def test_names_of_nodes_are_scopes_as_they_are() -> None:
     assert [found.primitives[at] for at in found.primitive] == [b"MatMul", b"dot"]
 
 
-def test_rewritten_instructions_inherit_the_scope_of_their_neighbour(tmp_path: Path) -> None:
+def test_rewritten_instructions_inherit_the_scope_of_their_neighbour() -> None:
     content = module(
         "m", 1,
         computation(
@@ -140,9 +131,7 @@ def test_rewritten_instructions_inherit_the_scope_of_their_neighbour(tmp_path: P
             instruction("after", "copy", 6, [5]),
         ),
     )  # fmt: skip
-    file = tmp_path / "m.pb"
-    file.write_bytes(proto(content))
-    names = {row.name for row in tfprof.load(graph=file).scope(max_depth=10)}
+    names = {row.name for row in loaded(proto(content)).scope(max_depth=10)}
     expected = {f"Model/layer/{name}" for name in ("before", "middle", "named", "after")}
     assert {*expected, "x", "y"} <= names
 
@@ -164,16 +153,12 @@ def calling(depth: int, each: int) -> bytes:
 
 
 @pytest.mark.parametrize("depth", [40, 400])
-def test_too_many_calls_are_counted_without_expanding_them(tmp_path: Path, depth: int) -> None:
-    file = tmp_path / "m.pb"
-    file.write_bytes(calling(depth, 10))
+def test_too_many_calls_are_counted_without_expanding_them(depth: int) -> None:
     with pytest.raises(InputError, match="have over 1,000,000,000,000 instructions"):
-        tfprof.load(graph=file)
+        loaded(calling(depth, 10))
 
 
-def test_a_cycle_that_nothing_calls_does_no_harm(tmp_path: Path) -> None:
+def test_a_cycle_that_nothing_calls_does_no_harm() -> None:
     again = computation("again", 2, 20, instruction("call", "call", 20, [], calls=[2]))
     main = computation("main", 1, 10, instruction("c", "constant", 10))
-    file = tmp_path / "m.pb"
-    file.write_bytes(proto(module("m", 1, again, main)))
-    assert len(tfprof.load(graph=file)) == 1
+    assert len(loaded(proto(module("m", 1, again, main)))) == 1

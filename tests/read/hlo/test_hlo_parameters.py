@@ -260,12 +260,9 @@ def test_what_has_no_scope_gets_none_from_an_argument(tmp_path: Path) -> None:
 # --- weights ----------------------------------------------------------------------------------
 
 EQUINOX: Final = {
-    "model.layers[0].weight": "f32[64,32]",
-    "model.layers[0].bias": "f32[64]",
-    "model.layers[1].weight": "f32[10,64]",
-    "model.layers[1].bias": "f32[10]",
-    "x": "f32[32]",
-}
+    "model.layers[0].weight": "f32[64,32]", "model.layers[0].bias": "f32[64]",
+    "model.layers[1].weight": "f32[10,64]", "model.layers[1].bias": "f32[10]", "x": "f32[32]",
+}  # fmt: skip
 NNX: Final = {
     "st['l1']['bias'].value": "f32[64]",
     "st['l1']['kernel'].value": "f32[64,64]",
@@ -277,12 +274,6 @@ NNX: Final = {
     "labels": "f32[2,10]",
     "batch['image']": "f32[2,16]",
 }
-
-
-def test_attributes_called_weight(tmp_path: Path) -> None:
-    assert counted(program(tmp_path, EQUINOX))[0] == (64 * 32 + 64) + (10 * 64 + 10) == 2_762
-    alone = {"linear.weight": "f32[3,5]", "linear.bias": "f32[3]", "x": "f32[5]"}
-    assert counted(program(tmp_path, alone))[0] == 3 * 5 + 3
 
 
 def test_floats_in_an_argument_with_layers_are_weights(tmp_path: Path) -> None:
@@ -301,13 +292,10 @@ def test_floats_in_an_argument_with_layers_are_weights(tmp_path: Path) -> None:
 
 def test_statistics_and_caches_in_an_argument_with_layers(tmp_path: Path) -> None:
     shapes = {
-        "st['bn']['scale'].value": "f32[8]",
-        "st['bn']['mean'].value": "f32[8]",
-        "st['bn']['var'].value": "f32[8]",
-        "st['attention']['cached_key'].value": "f32[2,50,8]",
-        "st['opt_state'][0]['w']": "f32[100]",
-        "st['batch_stats']['w']": "f32[9]",
-    }
+        "st['bn']['scale'].value": "f32[8]", "st['bn']['mean'].value": "f32[8]",
+        "st['bn']['var'].value": "f32[8]", "st['attention']['cached_key'].value": "f32[2,50,8]",
+        "st['opt_state'][0]['w']": "f32[100]", "st['batch_stats']['w']": "f32[9]",
+    }  # fmt: skip
     loaded = program(tmp_path, shapes)
     assert counted(loaded) == (8 + 8 + 8 + 9, 8)
 
@@ -315,6 +303,9 @@ def test_statistics_and_caches_in_an_argument_with_layers(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("shapes", "expected"),
     [
+        # Attributes called weight.
+        (EQUINOX, 2_762),  # (64 * 32 + 64) + (10 * 64 + 10)
+        ({"linear.weight": "f32[3,5]", "linear.bias": "f32[3]", "x": "f32[5]"}, 3 * 5 + 3),
         # One argument of several positions, as of `def f(*args)`.
         ({"args[0]['l']['kernel']": "f32[4,3]", "args[1]": "f32[4,4]"}, 12),
         ({"a[1][0].l.weight": "f32[4,3]", "a[1][0].pos": "f32[5]", "a[1][1]": "f32[4,4]"}, 17),
@@ -323,9 +314,14 @@ def test_statistics_and_caches_in_an_argument_with_layers(tmp_path: Path) -> Non
         ({"p['l']['kernel']": "f32[4,3]", "batch['weight']": "f32[2]", "weight": "f32[2]"}, 12),
         # The collection `params` says which are weights.
         ({"v['params']['l']['kernel']": "f32[4,3]", "v['cache']['l']['k']": "f32[2,9]"}, 12),
+        # Moving averages are no parameters.
+        *(
+            ({"params['d']['kernel']": "f32[8,8]", f"{name}['d']['kernel']": "f32[8,8]"}, 64)
+            for name in ("ema_params", "params_ema", "ema")
+        ),
     ],
 )
-def test_data_are_no_weights(tmp_path: Path, shapes: Shapes, expected: int) -> None:
+def test_weights_are_told_from_data(tmp_path: Path, shapes: Shapes, expected: int) -> None:
     assert counted(program(tmp_path, shapes))[0] == expected
 
 
@@ -434,12 +430,6 @@ def test_bytes_of_narrow_weights(shape: str, size: int, tmp_path: Path) -> None:
     loaded = program(tmp_path, {"params['d']['kernel']": shape, "x": "f32[4,64]"})
     assert counted(loaded)[0] == 2048
     assert loaded.summary().total["parameter_bytes"] == size
-
-
-@pytest.mark.parametrize("name", ["ema_params", "params_ema", "ema"])
-def test_moving_averages_are_no_parameters(name: str, tmp_path: Path) -> None:
-    shapes = {"params['d']['kernel']": "f32[8,8]", f"{name}['d']['kernel']": "f32[8,8]"}
-    assert counted(program(tmp_path, shapes))[0] == 64
 
 
 def test_a_converted_program_has_unknown_parameters_as_well(tmp_path: Path) -> None:

@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 
     from tfprof.model import Profile
 
-RELEASES = (DATA, DATA / "jax_0_4")
-RECORDED = [(name, folder) for folder in RELEASES for name in facts(folder)]
+RECORDED = [
+    *((name, folder, "hlo.pb") for folder in (DATA, DATA / "jax_0_4") for name in facts(folder)),
+    *((name, DATA, "xplane.pb") for name in ("flax_linen", "runtime_loop", "sharded")),
+]
 
 
 @pytest.fixture
@@ -37,18 +39,12 @@ def tfprof(capfd: pytest.CaptureFixture[str]) -> Command:
     return Command(capfd)
 
 
-@pytest.mark.parametrize(("name", "folder"), RECORDED)
-def test_a_plan_is_what_jax_says(name: str, folder: Path) -> None:
-    said = facts(folder)[name].memory
-    plan = MemoryPlan(*loaded(name, folder=folder).profile.planned)
-    assert (plan.arguments, plan.outputs) == (said["argument"], said["output"])
-    assert (plan.temporary, plan.shared) == (said["temp"], said["alias"])
-
-
-@pytest.mark.parametrize("name", ["flax_linen", "runtime_loop", "sharded"])
-def test_a_trace_has_the_plan_of_its_program(name: str) -> None:
-    said = facts()[name].memory
-    plan = MemoryPlan(*library.load(trace=path(name, "xplane.pb")).profile.planned)
+@pytest.mark.parametrize(("name", "folder", "form"), RECORDED)
+def test_a_plan_is_what_jax_says(name: str, folder: Path, form: str) -> None:
+    """Of a program, and of a trace, which has its program."""
+    said, file = facts(folder)[name].memory, path(name, form, folder)
+    program = library.load(trace=file) if form == "xplane.pb" else library.load(file)
+    plan = MemoryPlan(*program.profile.planned)
     assert (plan.arguments, plan.outputs) == (said["argument"], said["output"])
     assert (plan.temporary, plan.shared) == (said["temp"], said["alias"])
 
@@ -96,9 +92,8 @@ def made(*allocations: bytes) -> tuple[float, ...]:
 
 def test_what_is_donated_counts_once() -> None:
     """An argument whose memory holds a result, one of a thread, and one in another memory."""
-    plan = MemoryPlan(
-        *made(allocation(100, 5, 7), allocation(30), allocation(7, 3), allocation(9, 8))
-    )
+    sizes = allocation(100, 5, 7), allocation(30), allocation(7, 3), allocation(9, 8)
+    plan = MemoryPlan(*made(*sizes))
     assert plan == (100, 100, 100, 30, 0)
     assert plan.total == 130
 
@@ -166,16 +161,10 @@ def test_a_saved_program_of_all_devices_is_recognised(tfprof: Command, tmp_path:
 @pytest.mark.parametrize(
     "amounts",
     [
-        (0, 0, 5, 0, 0),
-        (9, 4, 5, 0, 0),
-        (4, 9, 5, 0, 0),
-        (-1, 0, 0, 0, 0),
-        (1, 1, 0, 0, inf),
-        (1, 1, 0, nan, 0),
-        (1, 1, 0, 0),
-        (),
+        (0, 0, 5, 0, 0), (9, 4, 5, 0, 0), (4, 9, 5, 0, 0), (-1, 0, 0, 0, 0), (1, 1, 0, 0, inf),
+        (1, 1, 0, nan, 0), (1, 1, 0, 0), (),
     ],
-)
+)  # fmt: skip
 def test_amounts_that_are_no_plan(amounts: tuple[float, ...]) -> None:
     assert MemoryPlan.of(amounts) is None
 

@@ -9,6 +9,7 @@ import pytest
 import ours
 import tfprof
 from case import Case
+from hlo_events import held, marker, notes, ran, read, with_programs
 from tfprof.ops.classes import with_type
 from tfprof.ops.counting import lower_bound_nodes
 from tfprof.ops.program_runs import programs
@@ -16,12 +17,13 @@ from tfprof.ops.with_float_ops import with_float_ops
 from tfprof.read import load
 from tfprof.read.hlo.text import to_wire
 from tfprof.read.saved_model import MODEL, TRAINABLE
-from xplane_traces import Event, counts, environment, micros, plane, source
+from xplane_traces import counts, micros, plane, source
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tfprof.model import Profile
+    from xplane_traces import Event
 
 TRAIN: Final = """HloModule jit_train
 ENTRY main {
@@ -42,30 +44,18 @@ ENTRY main {
 """
 
 
-def ran(program: int, module: str, instruction: str, start: float, long: float) -> Event:
-    stats: list[tuple[str, int | str]] = [
-        ("hlo_op", instruction),
-        ("hlo_module", module),
-        ("program_id", program),
-    ]
-    return Event(instruction, start, long, stats=stats)
-
-
 def trace(texts: dict[int, str], *events: Event) -> bytes:
     """A trace with programs by their numbers, and these events."""
-    protos = [
-        Event(
-            f"{text.split()[1]}({number})",
-            kind_stats=(("Hlo Proto", to_wire(text.encode(), "x")), ("program_id", number)),
-        )
-        for number, text in texts.items()
+    programs = [
+        held(number, text.split()[1], to_wire(text.encode(), "x")) for number, text in texts.items()
     ]
-    made = plane("/host:metadata", {}, protos) + plane("/host:CPU", {"python": events})
-    return made + environment()
+    return with_programs(programs, events)
 
 
-def notes(profile: Profile) -> str:
-    return " ".join(note.text for note in profile.notes)
+def loaded(folder: Path, data: bytes) -> tfprof.Loaded:
+    file = folder / "t.xplane.pb"
+    file.write_bytes(data)
+    return tfprof.load(trace=file)
 
 
 # --- weights ----------------------------------------------------------------------------------
@@ -76,68 +66,48 @@ def both_ran(train: str, evaluation: str) -> bytes:
     return trace({3: evaluation, 4: train}, *runs)
 
 
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        ("", 8 * 8 + 8),
-        ("params['b']['kernel']", 8 * 8 + 8 + 8 * 8),  # another weight
-        ("f32[8,9]", 8 * 8 + 8 + 8 * 9),  # and another
-    ],
-)
-def test_a_weight_of_two_programs_counts_once(tmp_path: Path, change: str, expected: int) -> None:
-    evaluation = EVAL
-    if change.startswith("params"):
-        evaluation = EVAL.replace("params['a']['kernel']", change)
-    elif change:
-        evaluation = EVAL.replace("w = f32[8,8]", f"w = {change}")
-        evaluation = evaluation.replace("ROOT dot.1 = f32[4,8]", "ROOT dot.1 = f32[4,9]")
-    file = tmp_path / "t.xplane.pb"
-    file.write_bytes(both_ran(TRAIN, evaluation))
-    loaded = tfprof.load(trace=file)
-    assert loaded.summary().total["parameters"] == expected
-
-
 def parameters_of(folder: Path, train: str, evaluation: str) -> int:
-    file = folder / "t.xplane.pb"
-    file.write_bytes(both_ran(train, evaluation))
-    return int(tfprof.load(trace=file).summary().total["parameters"])
+    return int(loaded(folder, both_ran(train, evaluation)).summary().total["parameters"])
 
 
+WIDE: Final = EVAL.replace("w = f32[8,8]", "w = f32[8,9]").replace("1 = f32[4,8]", "1 = f32[4,9]")
 IN_STATE: Final = TRAIN.replace("params['a']", "state.params['a']")
 """The weights of the program for training are in a state."""
+ACTOR: Final = IN_STATE.replace("state", "actor")
+CRITIC: Final = (
+    IN_STATE.replace("state", "critic").replace("jit_train", "jit_eval").replace("scale", "bias")
+)
+TEACHER: Final = (
+    "  t = f32[8,8] parameter({}), metadata={{op_name=\"teacher.params['a']['kernel']\"}}\n  ROOT"
+)
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "expected"),
+    ("train", "evaluation", "expected"),
     [
-        ("", "", 8 * 8 + 8),
-        ("params['a']", "variables['params']['a']", 8 * 8 + 8),
-        ("['kernel']", "['other']", 8 * 8 + 8 + 8 * 8),
-        ("w = f32[8,8]", "w = bf16[8,8]", 8 * 8 + 8 + 8 * 8),  # a copy of another type
+        (TRAIN, EVAL, 8 * 8 + 8),
+        (TRAIN, EVAL.replace("['a']", "['b']"), 8 * 8 + 8 + 8 * 8),
+        (TRAIN, WIDE, 8 * 8 + 8 + 8 * 9),
+        (IN_STATE, EVAL, 8 * 8 + 8),
+        (IN_STATE, EVAL.replace("params['a']", "variables['params']['a']"), 8 * 8 + 8),
+        (IN_STATE, EVAL.replace("['kernel']", "['other']"), 8 * 8 + 8 + 8 * 8),
+        (IN_STATE, EVAL.replace("w = f32[8,8]", "w = bf16[8,8]"), 8 * 8 + 8 + 8 * 8),
+        # Each trained by its own program, they differ in the last layer.
+        (ACTOR, CRITIC, 2 * (8 * 8 + 8)),
+        # Two models of one program are two.
+        (IN_STATE.replace("  ROOT", TEACHER.format(3)), EVAL, 8 * 8 + 8 + 8 * 8),
+        (TRAIN, EVAL.replace("  ROOT", TEACHER.format(2)), 8 * 8 + 8 + 8 * 8),
+    ],
+    ids=[
+        *("the same", "another name", "another shape", "in a state", "in variables"),
+        *("another weight", "a copy of another type", "actor and critic"),
+        *("a teacher in training", "a teacher in evaluation"),
     ],
 )
-def test_a_weight_below_params_counts_once(
-    tmp_path: Path, old: str, new: str, expected: int
+def test_a_weight_of_two_programs_counts_once(
+    tmp_path: Path, train: str, evaluation: str, expected: int
 ) -> None:
-    assert parameters_of(tmp_path, IN_STATE, EVAL.replace(old, new)) == expected
-
-
-def test_models_with_some_equal_layers_are_two(tmp_path: Path) -> None:
-    """An actor and its critic, each trained by its own program, differ in the last layer."""
-    actor = IN_STATE.replace("state", "actor")
-    critic = IN_STATE.replace("state", "critic").replace("jit_train", "jit_eval")
-    critic = critic.replace("['scale']", "['bias']")
-    assert parameters_of(tmp_path, actor, critic) == 2 * (8 * 8 + 8)
-
-
-def test_two_models_of_one_program_are_two(tmp_path: Path) -> None:
-    teacher = """  t = f32[8,8] parameter({}), metadata={{op_name="teacher.params['a']['kernel']"}}
-  ROOT"""
-    expected = 8 * 8 + 8 + 8 * 8
-    both = IN_STATE.replace("  ROOT", teacher.format(3))
-    assert parameters_of(tmp_path, both, EVAL) == expected
-    both = EVAL.replace("  ROOT", teacher.format(2))
-    assert parameters_of(tmp_path, TRAIN, both) == expected
+    assert parameters_of(tmp_path, train, evaluation) == expected
 
 
 def test_very_many_collections_take_no_time(tmp_path: Path) -> None:
@@ -151,15 +121,12 @@ def test_very_many_collections_take_no_time(tmp_path: Path) -> None:
 
 
 def test_such_a_weight_is_of_the_larger_program() -> None:
-    profile = load(traces=[source(both_ran(TRAIN, EVAL))])
+    profile = read(both_ran(TRAIN, EVAL))
     for kind in (MODEL, TRAINABLE):
         names = [*profile.nodes.name.take(with_type(profile, kind)).texts()]
         assert [name.partition("/")[0] for name in names] == ["jit_train", "jit_train"]
     # The other is a node as before.
     assert sum(name.startswith("jit_eval/") for name in profile.nodes.name.texts()) == 3
-
-
-# --- kernels ----------------------------------------------------------------------------------
 
 
 def kernel(name: str, instruction: str, start: float, long: float) -> Event:
@@ -184,7 +151,7 @@ ENTRY main {
             kernel("splitKreduce_kernel", "gemm.2", start + 31, 4),
         ]
     data = trace({7: text}) + plane("/device:GPU:0", {"Stream #13(Compute)": kernels})
-    profile = load(traces=[source(data)])
+    profile = read(data)
     last = {name.rpartition("/")[2]: count for name, count in counts(profile, 0).items()}
     assert last == {"gemm.1": 2, "gemm.2": 2}
     took = {name.rpartition("/")[2]: us for name, us in micros(profile).items()}
@@ -223,26 +190,24 @@ def test_a_file_takes_the_times_of_the_program_with_its_instructions(
     assert f"{other} us ({100 * other / 75:.1f} %), are not of nodes in the graph" in notes(profile)
 
 
-def test_a_program_compiled_twice_is_the_same() -> None:
-    profile = with_file(LARGE, trace({7: LARGE, 8: LARGE}, *TWO_RAN))
-    assert in_graph(profile) == {"dot.1": 75}
-
-
-def test_a_program_without_hlo_is_another_if_one_fits() -> None:
-    profile = with_file(LARGE, trace({7: LARGE}, *TWO_RAN))
-    assert in_graph(profile) == {"dot.1": 5, DOT: 70}
-
-
-def test_programs_that_cannot_be_told_apart_are_said() -> None:
-    profile = with_file(LARGE, trace({}, *TWO_RAN))
-    assert in_graph(profile) == {"dot.1": 75}
-    assert "2 programs in the trace are named 'jit_f'; all count for" in notes(profile)
-
-
-def test_one_program_of_the_name_is_that_of_the_file() -> None:
-    """A file may say less than the trace, or be from another day."""
-    profile = with_file(LARGE, trace({8: SMALL}, TWO_RAN[1]))
-    assert in_graph(profile) == {"dot.1": 70}
+@pytest.mark.parametrize(
+    ("texts", "events", "expected"),
+    [
+        ({7: LARGE, 8: LARGE}, TWO_RAN, {"dot.1": 75}),
+        ({7: LARGE}, TWO_RAN, {"dot.1": 5, DOT: 70}),
+        ({}, TWO_RAN, {"dot.1": 75}),
+        # A file may say less than the trace, or be from another day.
+        ({8: SMALL}, TWO_RAN[1:], {"dot.1": 70}),
+    ],
+    ids=["compiled twice", "one without HLO", "none with HLO", "one of the name"],
+)
+def test_programs_of_a_trace_are_told_from_that_of_the_file(
+    texts: dict[int, str], events: tuple[Event, ...], expected: dict[str, int]
+) -> None:
+    profile = with_file(LARGE, trace(texts, *events))
+    assert in_graph(profile) == expected
+    said = "2 programs in the trace are named 'jit_f'; all count for"
+    assert (said in notes(profile)) == (not texts)
 
 
 # --- instructions without events --------------------------------------------------------------
@@ -285,10 +250,6 @@ DOT_OPS: Final = 2 * 4 * 8 * 8
 """Float operations of one product in these programs."""
 
 
-def step_marker(number: int, start: float, long: float) -> Event:
-    return Event("train", start, long, stats=[("step_num", number), ("_r", 1)])
-
-
 def dots(profile: Profile, step: int | None = None) -> tuple[dict[str, int], set[str]]:
     """(float operations of each product, those that may be more)."""
     counted, counts = with_float_ops(profile, "all", {}, step)
@@ -306,38 +267,36 @@ def often(instruction: str, times: int, start: float = 10) -> list[Event]:
 
 def test_an_instruction_without_events_runs_as_often_as_its_program() -> None:
     """A command buffer of a GPU runs many instructions and records one."""
-    profile = load(traces=[source(trace({4: TWO_DOTS}, *often("dot.1", 10)))])
+    profile = read(trace({4: TWO_DOTS}, *often("dot.1", 10)))
     assert dots(profile) == ({"dot.1": 10 * DOT_OPS, "dot.2": 10 * DOT_OPS}, set())
     assert "1 instruction has no events in the trace" in notes(profile)
     both = [*often("dot.1", 10), *often("dot.2", 10, 200)]
-    assert "no events" not in notes(load(traces=[source(trace({4: TWO_DOTS}, *both))]))
+    assert "no events" not in notes(read(trace({4: TWO_DOTS}, *both)))
 
 
 def test_a_loop_without_events_runs_as_often_as_its_program() -> None:
-    profile = load(traces=[source(trace({4: LOOP}, *often("dot.1", 10)))])
+    profile = read(trace({4: LOOP}, *often("dot.1", 10)))
     assert dots(profile) == ({"dot.1": 10 * DOT_OPS, "dot.2": 12 * 10 * DOT_OPS}, set())
 
 
 def test_runs_of_a_program_that_left_events_in_loops_only_are_a_lower_bound() -> None:
-    profile = load(traces=[source(trace({4: LOOP}, *often("dot.2", 24)))])
-    own, lower = dots(profile)
+    own, lower = dots(read(trace({4: LOOP}, *often("dot.2", 24))))
     assert own == {"dot.1": DOT_OPS, "dot.2": 24 * DOT_OPS}
-    assert "dot.1" in lower
-    assert "dot.2" not in lower
+    assert lower == {"dot.1"}
 
 
 def test_instructions_that_disagree_leave_a_lower_bound() -> None:
     """`b.1` and `add.1` ran ten times, so `dot.1`, which has one event, and `dot.2` may have."""
     events = [*often("dot.1", 1), *often("b.1", 10, 200), *often("add.1", 10, 400)]
-    own, lower = dots(load(traces=[source(trace({4: TWO_DOTS}, *events))]))
+    own, lower = dots(read(trace({4: TWO_DOTS}, *events)))
     assert own == {"dot.1": DOT_OPS, "dot.2": 10 * DOT_OPS}
     assert lower == {"dot.1", "dot.2"}
 
 
 def test_steps_that_differ_leave_a_lower_bound() -> None:
-    markers = [step_marker(0, 0, 100), step_marker(1, 200, 100)]
+    markers = [marker(0, 0, 100), marker(1, 200, 100)]
     events = [*often("dot.1", 3), *often("dot.1", 5, 210)]
-    profile = load(traces=[source(trace({4: TWO_DOTS}, *markers, *events))])
+    profile = read(trace({4: TWO_DOTS}, *markers, *events))
     for step, runs in ((0, 3), (1, 5)):
         own = {"dot.1": runs * DOT_OPS, "dot.2": 3 * DOT_OPS}
         assert dots(profile, step) == (own, {"dot.2"})
@@ -371,43 +330,35 @@ ENTRY main {{
   ROOT fusion.1 = f32[4,8] fusion(x, w), kind=kOutput, calls=fused
 }}
 """
-    markers = [step_marker(0, 0, 100), step_marker(1, 200, 100)]
+    markers = [marker(0, 0, 100), marker(1, 200, 100)]
     events = [*often("dot.1", 1), ran(3, "jit_eval", "fusion.1", 50, 7), *often("dot.1", 1, 210)]
-    profile = load(traces=[source(trace({3: fused, 4: TRAIN}, *markers, *events))])
+    profile = read(trace({3: fused, 4: TRAIN}, *markers, *events))
     assert dots(profile, 0) == ({"dot.1": DOT_OPS, "dot.3": DOT_OPS}, set())
     assert dots(profile, 1) == ({"dot.1": DOT_OPS, "dot.3": 0}, set())
 
 
 def test_an_overview_counts_instructions_without_events(tmp_path: Path) -> None:
     """Per run: 2 products and 32 sums; or 1 + 12 products, 12 sums and 13 comparisons."""
-    file = tmp_path / "t.xplane.pb"
     for text, once in ((TWO_DOTS, 2 * DOT_OPS + 32), (LOOP, 13 * DOT_OPS + 12 + 13)):
-        file.write_bytes(trace({4: text}, *often("dot.1", 10)))
-        loaded = tfprof.load(trace=file)
-        assert loaded.overview().total["float_ops"] == 10 * once
-        assert loaded.summary().total["float_ops"] == 10 * once
+        program = loaded(tmp_path, trace({4: text}, *often("dot.1", 10)))
+        assert program.overview().total["float_ops"] == 10 * once
+        assert program.summary().total["float_ops"] == 10 * once
 
 
 def test_an_overview_shows_what_may_be_more(tmp_path: Path) -> None:
-    file = tmp_path / "t.xplane.pb"
     for events, sign in ((often("dot.1", 10), ""), (often("dot.2", 24), "≥")):
-        file.write_bytes(trace({4: LOOP}, *events))
-        report = tfprof.load(trace=file).overview()
+        report = loaded(tmp_path, trace({4: LOOP}, *events)).overview()
         assert ("float_ops" in report.total_incomplete) == bool(sign)
         assert ("Float ops    ≥" in str(report)) == bool(sign)
 
 
 def test_an_explanation_says_how_often_it_runs(tmp_path: Path) -> None:
-    file = tmp_path / "t.xplane.pb"
-    file.write_bytes(trace({4: TWO_DOTS}, *often("dot.1", 10)))
-    text = str(tfprof.load(trace=file).explain(op="dot"))
+    text = str(loaded(tmp_path, trace({4: TWO_DOTS}, *often("dot.1", 10))).explain(op="dot"))
     assert "10, as often as other instructions of its program" in text
     assert "how often its program ran" not in text
 
 
 def test_an_explanation_says_that_it_may_have_run_more_often(tmp_path: Path) -> None:
     """Events of the loop's body alone: the program may have run once, or many times."""
-    file = tmp_path / "t.xplane.pb"
-    file.write_bytes(trace({4: LOOP}, *often("dot.2", 24)))
-    report = tfprof.load(trace=file).explain(op="dot")
+    report = loaded(tmp_path, trace({4: LOOP}, *often("dot.2", 24))).explain(op="dot")
     assert "how often its program ran in each step" in str(report)

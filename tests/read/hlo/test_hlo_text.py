@@ -193,25 +193,25 @@ def test_damaged_instructions(name: str) -> None:
     assert error_of(text_of(*lines)) == f"f:{message}"
 
 
-def test_damaged_modules() -> None:
-    whole = text_of()
-    cut = whole[: whole.index(b"}")]
-    assert error_of(cut) == 'f:4: expected } at the end of computation "e"'
-    assert error_of(b"HloModule m\n") == "f:2: expected a computation"
-    assert error_of(b"HloModule m\nENTRY e {\n}") == 'f:2: expected instructions in computation "e"'
-    assert error_of(b"HloModule m\nwords\n") == "f:2: expected a computation and its {"
-    assert error_of(whole + whole) == (
-        "f:5: expected one module in a file; another one begins here"
-    )
-    entry = whole.split(b"\n", 1)[1]
-    assert error_of(whole + entry) == 'f:5: expected only one computation "e"'
-    other = entry.replace(b" e ", b" f ")
-    assert error_of(whole + other) == "f:5: expected only one ENTRY"
-    table = b'HloModule m\n\nFileNames\n1 "a"\n3 "b"\n' + entry
-    assert error_of(table) == "f:5: expected entry 2 of this table"
-    assert error_of(b"HloModule m, num_partitions=many\n" + entry) == (
-        'f:1: expected an integer, found "many"'
-    )
+ENTRY: Final = text_of().split(b"\n", 1)[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (text_of()[: text_of().index(b"}")], '4: expected } at the end of computation "e"'),
+        (b"HloModule m\n", "2: expected a computation"),
+        (b"HloModule m\nENTRY e {\n}", '2: expected instructions in computation "e"'),
+        (b"HloModule m\nwords\n", "2: expected a computation and its {"),
+        (text_of() * 2, "5: expected one module in a file; another one begins here"),
+        (text_of() + ENTRY, '5: expected only one computation "e"'),
+        (text_of() + ENTRY.replace(b" e ", b" f "), "5: expected only one ENTRY"),
+        (b'HloModule m\n\nFileNames\n1 "a"\n3 "b"\n' + ENTRY, "5: expected entry 2 of this table"),
+        (b"HloModule m, num_partitions=many\n" + ENTRY, '1: expected an integer, found "many"'),
+    ],
+)
+def test_damaged_modules(text: bytes, message: str) -> None:
+    assert error_of(text) == f"f:{message}"
 
 
 def is_read_or_rejected(text: bytes) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -16,6 +15,7 @@ import pytest
 import hlo_oracle
 import jax_traces
 import tfprof
+from hlo_events import held, notes, ran, read, with_programs
 from hlo_recorded import content, elements, facts, path
 from page_files import PageFile
 from tfprof.columns.strings import Strings
@@ -25,10 +25,11 @@ from tfprof.read import add_trace, load
 from tfprof.read.xplane import with_trace
 from tfprof.writers.saved import saved
 from xplane_oracle import instruction_runs
-from xplane_traces import Event, counts, environment, micros, plane, source, trace
+from xplane_traces import counts, micros, plane, source, trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from jax_traces import JaxTrace
     from tfprof.model import Profile
@@ -39,27 +40,18 @@ NOT_IN_GRAPH: Final = "_not_in_graph/"
 ON_DEVICES: Final = {"gpu": jax_traces.on_gpu, "tpu": jax_traces.on_tpu}
 
 
-def read(data: bytes) -> Profile:
-    return load(traces=[source(data)])
-
-
 def recorded(name: str) -> Profile:
     return read(content(name, "xplane.pb"))
 
 
 def with_file(name: str, form: str = "hlo.pb") -> Profile:
-    return load(
-        graph=source(content(name, form), "program"), traces=[source(content(name, "xplane.pb"))]
-    )
+    file, ran_by_it = content(name, form), content(name, "xplane.pb")
+    return load(graph=source(file, "program"), traces=[source(ran_by_it)])
 
 
 def last(name: str) -> str:
     """The instruction that a node is."""
     return name.rpartition("/")[2]
-
-
-def notes(profile: Profile) -> str:
-    return " ".join(note.text for note in profile.notes)
 
 
 def all_steps(profile: Profile, values: Callable[[Profile, int], dict[str, int]]) -> Counter[str]:
@@ -121,10 +113,8 @@ def test_a_file_of_the_program_takes_the_same_times(name: str, form: str) -> Non
 
 
 def test_a_file_of_another_program_takes_no_times() -> None:
-    profile = load(
-        graph=source(content("plain"), "program"),
-        traces=[source(content("runtime_loop", "xplane.pb"))],
-    )
+    trace = source(content("runtime_loop", "xplane.pb"))
+    profile = load(graph=source(content("plain"), "program"), traces=[trace])
     assert set(micros(profile)) == {
         f"{NOT_IN_GRAPH}jit_runtime_loop/{event.op}"
         for event in instruction_runs(content("runtime_loop", "xplane.pb"))
@@ -232,19 +222,20 @@ def test_a_tpu_says_what_it_can_do() -> None:
     assert profile.peaks == (peak["teraflops"] * 1e12, peak["gigabytes"] * 1e9)
 
 
-def test_a_gpu_says_what_its_memory_can_do() -> None:
+def test_other_devices_say_less() -> None:
+    """A GPU what its memory can do, a host nothing."""
     assert read(jax_traces.on_gpu().data).peaks == (0, 1_555_000_000_000)
-
-
-def test_a_host_says_nothing() -> None:
     assert recorded("runtime_loop").peaks == ()
+
+
+def on_tpu(folder: Path) -> tfprof.Loaded:
+    (folder / "t.xplane.pb").write_bytes(jax_traces.on_tpu().data)
+    return tfprof.load(trace=[folder / "t.xplane.pb"])
 
 
 def test_an_overview_has_the_share_of_the_peak(tmp_path: Path) -> None:
     """197 TFLOP/s for one TPU; the rate is float operations by the time of a step."""
-    trace = tmp_path / "host.xplane.pb"
-    trace.write_bytes(jax_traces.on_tpu().data)
-    report = tfprof.load(trace=trace).overview()
+    report = on_tpu(tmp_path).overview()
     assert report.total["peak_float_ops_per_second"] == 197 * 10**12
     float_ops, wall = report.total["float_ops"] or 0, report.total["wall_micros"] or 0
     rate = float_ops * 1_000_000 // wall
@@ -256,12 +247,11 @@ def test_an_overview_has_the_share_of_the_peak(tmp_path: Path) -> None:
 
 
 def test_a_page_has_the_peaks_of_the_trace_unless_the_user_says_others(tmp_path: Path) -> None:
-    Path(tmp_path, "t.xplane.pb").write_bytes(jax_traces.on_tpu().data)
-    loaded = tfprof.load(trace=[tmp_path / "t.xplane.pb"])
+    loaded = on_tpu(tmp_path)
     assert loaded.page().machine == {"flops": 197e12, "bandwidth": 819e9}
     assert loaded.page(peak_flops="312T").machine == {"flops": 312e12, "bandwidth": 819e9}
     loaded.page(tmp_path / "page.html")
-    meta = PageFile(Path(tmp_path, "page.html").read_text(encoding="utf-8")).meta
+    meta = PageFile((tmp_path / "page.html").read_text(encoding="utf-8")).meta
     assert meta["peaks"] == {"flops": 197e12, "bandwidth": 819e9}
 
 
@@ -270,8 +260,7 @@ def test_a_converted_profile_keeps_peaks(
     teraflops: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(jax_traces.PEAK, "teraflops", teraflops)
-    Path(tmp_path, "t.xplane.pb").write_bytes(jax_traces.on_tpu().data)
-    loaded = tfprof.load(trace=[tmp_path / "t.xplane.pb"])
+    loaded = on_tpu(tmp_path)
     loaded.convert(tmp_path / "t.tfprof")
     assert tfprof.load(profile=tmp_path / "t.tfprof").profile.peaks == loaded.profile.peaks
 
@@ -279,30 +268,12 @@ def test_a_converted_profile_keeps_peaks(
 # --- two programs, and odd ones ---------------------------------------------------------------
 
 
-def ran(program: int, module: str, instruction: str, start: float, long: float) -> Event:
-    stats: list[tuple[str, int | str]] = [
-        ("hlo_op", instruction),
-        ("hlo_module", module),
-        ("program_id", program),
-    ]
-    return Event(instruction, start, long, stats=stats)
-
-
-def held(program: int, name: str, proto: bytes) -> Event:
-    return Event(f"{name}({program})", kind_stats=(("Hlo Proto", proto), ("program_id", program)))
-
-
 def test_equal_names_of_two_programs_are_two_nodes() -> None:
     protos = [held(3, "jit_plain", content("plain")), held(4, "jit_nested", content("nested"))]
     modules = [hlo_oracle.module(content(name)) for name in ("plain", "nested")]
     one, two = (jax_traces.executed(module, module.entry)[0].name for module in modules)
     events = [ran(3, "jit_plain", one, 0, 5), ran(4, "jit_nested", two, 10, 7)]
-    data = b"".join([
-        plane("/host:metadata", {}, protos),
-        plane("/host:CPU", {"python": events}),
-        environment(),
-    ])  # fmt: skip
-    took = micros(read(data))
+    took = micros(read(with_programs(protos, events)))
     assert {(name.partition("/")[0], last(name)): us for name, us in took.items()} == {
         ("jit_plain", one): 5,
         ("jit_nested", two): 7,
@@ -311,18 +282,15 @@ def test_equal_names_of_two_programs_are_two_nodes() -> None:
 
 def test_a_trace_without_programs_has_instructions_below_their_modules() -> None:
     events = [ran(3, "jit_f", "fusion.1", 0, 5), ran(4, "jit_g", "fusion.1", 10, 7)]
-    profile = read(plane("/host:CPU", {"python": events}) + environment())
+    profile = read(with_programs([], events))
     assert micros(profile) == {"jit_f/fusion.1": 5, "jit_g/fusion.1": 7}
     assert {profile.types[int(op)] for op in profile.nodes.op} == {b"fusion"}
 
 
 def test_a_damaged_program_is_one_sentence() -> None:
     proto = content("plain")
-    data = b"".join([
-        plane("/host:metadata", {}, [held(3, "jit_plain", proto[: len(proto) // 2])]),
-        plane("/host:CPU", {"python": [ran(3, "jit_plain", "dot.1", 0, 5)]}),
-        environment(),
-    ])  # fmt: skip
+    cut = held(3, "jit_plain", proto[: len(proto) // 2])
+    data = with_programs([cut], [ran(3, "jit_plain", "dot.1", 0, 5)])
     with pytest.raises(InputError, match="damaged or cut off"):
         read(data)
 

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import h5py
@@ -25,7 +26,6 @@ from tfprof.results.loaded import Loaded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 NAMES: Final = [f"{build.__name__}-{keras}" for build in MODELS for keras in (2, 3)]
 each_model = pytest.mark.parametrize("name", sampled(NAMES, 3, "HDF5 files"))
@@ -115,7 +115,6 @@ def test_what_the_optimizer_keeps_is_no_part_of_the_model(
 
 
 def file_of(write: Callable[[Any], None]) -> Source:
-    """An HDF5 file in memory."""
     made = io.BytesIO()
     with h5py.File(made, "w") as file:
         write(file)
@@ -153,10 +152,8 @@ def keras_1(file: Any) -> None:
     convolution = {"convolution2d_1_W": (3, 2, 3, 4), "convolution2d_1_b": (4,)}
     dense_1 = {"dense_1_W": (36, 5), "dense_1_b": (5,)}
     plain: dict[str, dict[str, tuple[int, ...]]] = {"maxpooling2d_1": {}, "flatten_1": {}}
-    weights_of(
-        file.create_group("model_weights"),
-        {"convolution2d_1": convolution, **plain, "dense_1": dense_1},
-    )
+    groups = {"convolution2d_1": convolution, **plain, "dense_1": dense_1}
+    weights_of(file.create_group("model_weights"), groups)
 
 
 def test_a_model_of_keras_1() -> None:
@@ -189,18 +186,15 @@ def test_names_in_pieces_are_one_list() -> None:
 def test_without_h5py_a_sentence_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     source = file_of(keras_1)
     monkeypatch.setitem(sys.modules, "h5py", None)
-    with pytest.raises(
-        InputError, match=r"which tfprof reads with h5py: pip install 'tfprof\[keras\]'"
-    ):
+    said = r"which tfprof reads with h5py: pip install 'tfprof\[keras\]'"
+    with pytest.raises(InputError, match=said):
         read_hdf5(source)
 
 
 def test_other_hdf5_files_are_named() -> None:
     source = file_of(lambda file: file.create_dataset("measured/speed", (5,), "float32"))
-    with pytest.raises(
-        InputError,
-        match="is an HDF5 file of data, without a Keras model or its weights; give the model",
-    ):
+    said = "is an HDF5 file of data, without a Keras model or its weights; give the model"
+    with pytest.raises(InputError, match=said):
         read_hdf5(source)
 
 
@@ -263,11 +257,10 @@ def test_a_file_that_takes_for_ever_is_refused(monkeypatch: pytest.MonkeyPatch) 
     assert len(read_hdf5(source)) > 0
 
 
-def test_the_process_that_reads_opens_no_file(tmp_path: Path) -> None:
+def test_the_process_that_reads_opens_no_file() -> None:
     read_hdf5(file_of(keras_1))
-    limits = (
-        tmp_path.__class__("/proc") / str(h5_process._workers[0].process.pid) / "limits"
-    ).read_text()
+    process = h5_process._workers[0].process.pid
+    limits = Path(f"/proc/{process}/limits").read_text()
     (line,) = (line for line in limits.splitlines() if line.startswith("Max open files"))
     assert line.split()[3:5] == ["0", "0"]
 

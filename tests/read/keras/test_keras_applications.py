@@ -55,9 +55,8 @@ PUBLISHED: Final = {
 @pytest.fixture(scope="module")
 def models(model_folder: Callable[[str], Path]) -> dict[str, Profile]:
     folder = model_folder("keras")
-    return {
-        name: load(Source(name, np.fromfile(folder / f"{name}.pb", np.uint8))) for name in MODELS
-    }
+    files = {name: np.fromfile(folder / f"{name}.pb", np.uint8) for name in MODELS}
+    return {name: load(Source(name, data)) for name, data in files.items()}
 
 
 def contracted(profile: Profile, which: Which) -> int:

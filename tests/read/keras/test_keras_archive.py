@@ -21,23 +21,22 @@ from tfprof.read.keras.weights import snake
 from tfprof.results.loaded import Loaded
 
 BATCH: Final = [None, 6]
+Places = dict[str, tuple[int, ...]]
+DENSE: Final[Places] = {"layers/dense/vars/0": (6, 4), "layers/dense/vars/1": (4,)}
 
 
 def layer(kind: str, name: str, build: Any = None, **config: Any) -> dict[str, Any]:
     built = {} if build is None else {"build_config": {"input_shape": build}}
     return {
-        "module": "keras.layers",
-        "class_name": kind,
-        "config": {"name": name, **config},
-        **built,
-    }
+        "module": "keras.layers", "class_name": kind, "config": {"name": name, **config}, **built,
+    }  # fmt: skip
 
 
 def model(*layers: Any, name: str = "net", kind: str = "Sequential", **config: Any) -> Any:
     return {"class_name": kind, "config": {"name": name, "layers": list(layers), **config}}
 
 
-def weights_file(places: dict[str, tuple[int, ...]], dtype: str = "float32") -> bytes:
+def weights_file(places: Places, dtype: str = "float32") -> bytes:
     made = io.BytesIO()
     with h5py.File(made, "w") as file:
         for place, shape in places.items():
@@ -49,11 +48,10 @@ def archive(config: Any, stored: bytes | None = None, *, packed: bool = False) -
     """An archive; a configuration that is bytes already stands as it is."""
     made = io.BytesIO()
     how = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
+    told = config if isinstance(config, bytes) else json.dumps(config).encode()
     with zipfile.ZipFile(made, "w", how) as file:
         file.writestr("metadata.json", "{}")
-        file.writestr(
-            "config.json", config if isinstance(config, bytes) else json.dumps(config).encode()
-        )
+        file.writestr("config.json", told)
         if stored is not None:
             file.writestr("model.weights.h5", stored)
     return Source("a.keras", np.frombuffer(made.getvalue(), np.uint8))
@@ -72,9 +70,8 @@ TWO: Final = model(
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_weights_belong_to_layers_by_class_and_number(packed: bool) -> None:  # noqa: FBT001
-    places = {"layers/dense/vars/0": (6, 4), "layers/dense/vars/1": (4,)}
-    places |= {"layers/dense_1/vars/0": (4, 2), "optimizer/vars/0": (6, 4)}
+def test_weights_belong_to_layers_by_class_and_number(*, packed: bool) -> None:
+    places = {**DENSE, "layers/dense_1/vars/0": (4, 2), "optimizer/vars/0": (6, 4)}
     places |= {"layers/dropout/seed_generator/vars/0": (2,)}
     source = archive(TWO, weights_file(places), packed=packed)
     assert parameters(source) == {"b": 28, "a": 8, "r": 0}
@@ -115,16 +112,13 @@ def test_what_is_packed_costs_no_more_than_it_declares(declared: int) -> None:
 
 
 def test_types_are_those_of_the_file() -> None:
-    places = {"layers/dense/vars/0": (6, 4), "layers/dense/vars/1": (4,)}
     one = model(layer("Dense", "b", BATCH, units=4))
     for dtype, size in (("float16", 2), ("float64", 8), ("V2", 2)):
-        report = Loaded(read_keras(archive(one, weights_file(places, dtype)))).summary()
+        report = Loaded(read_keras(archive(one, weights_file(DENSE, dtype)))).summary()
         assert report.total["parameter_bytes"] == 28 * size
 
 
-def test_layers_of_somebodys_own_have_what_is_kept_for_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_layers_of_ones_own_have_what_is_kept_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
     own = archive(
         model(layer("Gate", "g"), layer("Dense", "d", BATCH, units=1)),
         weights_file({"layers/gate/inner/vars/0": (7,), "layers/dense/vars/0": (6, 1)}),
@@ -153,8 +147,7 @@ def test_weights_that_nobody_knows_are_not_nothing(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("read", [True, False])
 def test_a_kernel_that_is_kept_twice_counts_once(
-    read: bool,  # noqa: FBT001
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, *, read: bool
 ) -> None:
     inner = layer("Dense", "inner", BATCH, units=4)
     places = {"layer/vars/0": (6, 4), "layer/vars/1": (4,), "vars/0": (6, 4), "vars/1": (1, 4)}
@@ -167,10 +160,7 @@ def test_a_kernel_that_is_kept_twice_counts_once(
 
 
 @pytest.mark.parametrize("read", [True, False])
-def test_whole_numbers_are_not_trained(
-    read: bool,  # noqa: FBT001
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_whole_numbers_are_not_trained(monkeypatch: pytest.MonkeyPatch, *, read: bool) -> None:
     policy = {"class_name": "QuantizedDTypePolicy", "config": {"mode": "int8"}}
     made = io.BytesIO()
     with h5py.File(made, "w") as file:
@@ -201,10 +191,8 @@ def test_layers_without_a_rule_are_known_to_be_trained_all_the_same() -> None:
 
 
 def test_where_nothing_is_trained_that_is_told() -> None:
-    places = {"layers/dense/vars/0": (6, 4), "layers/dense/vars/1": (4,)}
-    source = archive(
-        model(layer("Dense", "b", BATCH, units=4), trainable=False), weights_file(places)
-    )
+    config = model(layer("Dense", "b", BATCH, units=4), trainable=False)
+    source = archive(config, weights_file(DENSE))
     report = Loaded(read_keras(source)).summary()
     assert (report.total["trainable"], report.total["non_trainable"]) == (0, 28)
     assert not any("Trainable: unknown" in one for one in report.sentences)
@@ -235,21 +223,14 @@ def test_what_is_not_trained_is_told() -> None:
 @pytest.mark.parametrize(
     ("name", "spelled"),
     [
-        ("Dense", "dense"),
-        ("Conv2D", "conv2d"),
-        ("Conv2DTranspose", "conv2d_transpose"),
-        ("ReLU", "re_lu"),
-        ("LSTM", "lstm"),
-        ("MultiHeadAttention", "multi_head_attention"),
-        ("ConvLSTM2D", "conv_lstm2d"),
-        ("GlobalAveragePooling2D", "global_average_pooling2d"),
+        ("Dense", "dense"), ("Conv2D", "conv2d"), ("Conv2DTranspose", "conv2d_transpose"),
+        ("ReLU", "re_lu"), ("LSTM", "lstm"), ("MultiHeadAttention", "multi_head_attention"),
+        ("ConvLSTM2D", "conv_lstm2d"), ("GlobalAveragePooling2D", "global_average_pooling2d"),
     ],
-)
+)  # fmt: skip
 def test_classes_are_spelled_as_keras_spells_them(name: str, spelled: str) -> None:
     assert snake(name) == spelled
 
-
-# --- what is wrong with a file is one sentence ---------------------------------------------------
 
 NO_MODEL: Final = "its config.json is not that of a Keras model"
 
@@ -279,17 +260,10 @@ def test_a_configuration_of_anything_else_is_refused(config: bytes) -> None:
 @pytest.mark.parametrize(
     "odd",
     [
-        {"units": -1},
-        {"units": 10**30},
-        {"units": "many"},
-        {"units": None},
-        {"units": 2.5},
-        {"name": "\ud800/^x:0\n"},
-        {"name": ""},
-        {"dtype": 3},
-        {"dtype": {"config": {"name": []}}},
+        {"units": -1}, {"units": 10**30}, {"units": "many"}, {"units": None}, {"units": 2.5},
+        {"name": "\ud800/^x:0\n"}, {"name": ""}, {"dtype": 3}, {"dtype": {"config": {"name": []}}},
     ],
-)
+)  # fmt: skip
 def test_an_odd_layer_is_read_as_far_as_it_goes(
     odd: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -361,10 +335,6 @@ def test_layers_that_were_not_built_have_unknown_weights() -> None:
     assert said in report.sentences
     # A layer that is built beside one that is not: at least its own.
     both = model(layer("Dense", "a", BATCH, units=4), layer("Dense", "b", units=2))
-    places: dict[str, tuple[int, ...]] = {
-        "layers/dense/vars/0": (6, 4),
-        "layers/dense/vars/1": (4,),
-    }
-    report = Loaded(read_keras(archive(both, weights_file(places)))).summary()
+    report = Loaded(read_keras(archive(both, weights_file(DENSE)))).summary()
     assert report.total["parameters"] == 28
     assert "parameters" in report.total_incomplete

@@ -121,10 +121,7 @@ def test_an_archive_costs_what_its_graph_costs(case: str, folder: Path) -> None:
 @pytest.mark.parametrize("case", sampled(CASES, 20, "weights of layers"))
 @pytest.mark.parametrize("with_h5py", [True, False])
 def test_an_archive_has_the_parameters_that_keras_counts(
-    case: str,
-    with_h5py: bool,  # noqa: FBT001
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    case: str, folder: Path, monkeypatch: pytest.MonkeyPatch, *, with_h5py: bool
 ) -> None:
     truth = TRUTH["cases"][case]
     if not with_h5py:

@@ -145,9 +145,6 @@ def test_tensors_have_their_values() -> None:
         np.testing.assert_array_equal(held.value, values.astype(held.value.dtype), sampling.again())
 
 
-# --- spelled by hand ---------------------------------------------------------------------------
-
-
 def node_with(value: str) -> bytes:
     """A node with one attribute, as protobuf prints it."""
     attr = f'  attr {{\n    key: "a"\n    value {{\n      {value}\n    }}\n  }}\n'

@@ -101,13 +101,9 @@ def test_a_name_says_nothing(kind: str, tmp_path: Path) -> None:
     message, text, _ = TEXTS[kind]
     binary = text_format.Parse(text, message()).SerializeToString()
     for name, content in {
-        "file.pb": text,
-        "model.keras": text,
-        "saved_model.pb": gzip.compress(text),
-        "file.pbtxt": binary,
-        "model.onnx": binary,
-        "host.trace.json.gz": gzip.compress(binary),
-    }.items():
+        "file.pb": text, "model.keras": text, "saved_model.pb": gzip.compress(text),
+        "file.pbtxt": binary, "model.onnx": binary, "host.trace.json.gz": gzip.compress(binary),
+    }.items():  # fmt: skip
         (tmp_path / name).write_bytes(content)
         assert shown(kind, tmp_path / name) == expected(kind)
 

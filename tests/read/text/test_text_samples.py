@@ -33,18 +33,13 @@ if TYPE_CHECKING:
 MetaGraphDef: Final[Any] = piece("tensorflow.core.protobuf.meta_graph_pb2").MetaGraphDef
 SavedModel: Final[Any] = piece("tensorflow.core.protobuf.saved_model_pb2").SavedModel
 KINDS: Final = {
-    "graph": GraphDef,
-    "graph_text": GraphDef,
-    "meta_graph": MetaGraphDef,
+    "graph": GraphDef, "graph_text": GraphDef, "meta_graph": MetaGraphDef,
     "saved_model": SavedModel,
-}
+}  # fmt: skip
 DATA: Final = paths.DATA
 FIELDS: Final = ["params", "float_ops", "op_types", "input_shapes"]
 LARGE: Final = 1 << 20
 """Weights of more bytes take seconds in text: only a whole run compares them."""
-
-
-# --- the samples -------------------------------------------------------------------------------
 
 
 def graph_files(folder: Path) -> list[tuple[str, bytes]]:
@@ -69,9 +64,6 @@ def graphs(data: bytes) -> list[Message]:
         return [text_format.Parse(data, kind())]
     message = kind.FromString(data)
     return [*message.meta_graphs] if kind is SavedModel else [message]
-
-
-# --- what is compared --------------------------------------------------------------------------
 
 
 def answers(data: bytes, folder: Path) -> dict[str, Any]:

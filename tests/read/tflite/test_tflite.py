@@ -41,13 +41,9 @@ def weights(folder: Path, name: str) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def summary(path: Path, dims: dict[str, int] | None = None) -> Any:
-    return _summary(path, *(dims or {}).items())
-
-
 @cache
-def _summary(path: Path, *dims: tuple[str, int]) -> Any:
-    return tfprof.load(str(path)).summary(dims=dict(dims)).total
+def summary(path: Path, *dims: tuple[str, int]) -> Any:
+    return tfprof.load(path).summary(dims=dict(dims)).total
 
 
 # --- what the converter writes ---
@@ -67,7 +63,7 @@ def test_parameters_are_the_interpreters_and_costs_those_of_the_saved_model(
     assert types >= {"float": {"float32"}, "float16": {"float16"}}.get(kind, {"int8"})
     named = "integer operations count as float operations" in report.text()
     assert named == kind.startswith("int")
-    origin = summary(folder / "mobile" / "saved_model.pb", dims={"batch": 3})
+    origin = summary(folder / "mobile" / "saved_model.pb", ("batch", 3))
     assert total["multiply_adds"] == origin["multiply_adds"]
 
 
@@ -80,18 +76,16 @@ def test_parameters_of_an_lstm_are_without_its_states(folder: Path) -> None:
 
 @pytest.mark.parametrize("name", ["lstm", "control", "many"])
 def test_multiply_adds_are_those_of_the_saved_model(folder: Path, name: str) -> None:
-    dims = {"batch": 3} if name == "control" else {}
-    own = summary(folder / f"{name}.tflite", dims=dims)
-    origin = summary(folder / name / "saved_model.pb", dims=dims)
+    dims = (("batch", 3),) if name == "control" else ()
+    own = summary(folder / f"{name}.tflite", *dims)
+    origin = summary(folder / name / "saved_model.pb", *dims)
     assert own["multiply_adds"] == origin["multiply_adds"] > 0
 
 
 def test_float_operations_differ_by_what_the_converter_changes(folder: Path) -> None:
-    own, origin = (
-        summary(folder / name)["float_ops"] for name in ("many.tflite", "many/saved_model.pb")
-    )
+    origin = summary(folder / "many" / "saved_model.pb")["float_ops"]
     # It adds a bias of zeros to a convolution with an output of [2, 3, 3, 8].
-    assert own == origin + 2 * 3 * 3 * 8
+    assert summary(folder / "many.tflite")["float_ops"] == origin + 2 * 3 * 3 * 8
 
 
 def test_layers_have_the_names_and_shapes_of_keras(folder: Path) -> None:
@@ -178,9 +172,8 @@ def test_elements_of_four_bits_share_bytes() -> None:
     assert (total["parameters"], total["parameter_bytes"]) == (21, 11)
     assert total["multiply_adds"] == 2 * 3 * 7
     assert total["float_ops"] == 2 * 2 * 3 * 7 + 2 * 3
-    assert {b"net/dense/kernel", b"net/dense/MatMul", b"net/dense/Relu"} < {
-        *loaded.profile.nodes.name
-    }
+    names = {*loaded.profile.nodes.name}
+    assert {b"net/dense/kernel", b"net/dense/MatMul", b"net/dense/Relu"} < names
 
 
 def test_bytes_behind_the_tables_are_a_constant() -> None:
@@ -274,8 +267,7 @@ def test_weights_of_int32_are_not_shapes() -> None:
         tensor("x", [2, 3], INT8, scale=0.1), tensor("w", [4, 3], INT8, 1, 0.1),
         tensor("b", [4], INT32, 2, 0.01), tensor("y", [2, 4], INT8, scale=0.1),
     ]  # fmt: skip
-    loaded = one(
-        [9], tensors, [operator(0, [0, 1, 2], [3], {})], buffers=[b"", bytes(12), bytes(16)]
-    )
+    operators = [operator(0, [0, 1, 2], [3], {})]
+    loaded = one([9], tensors, operators, buffers=[b"", bytes(12), bytes(16)])
     total = loaded.summary().total
     assert (total["parameters"], total["parameter_bytes"]) == (16, 28)

@@ -5,8 +5,10 @@ Every expected time is the sum of the durations beside it, in microseconds.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, Final
 
+from hlo_events import notes
 from tfprof.model import Profile
 from tfprof.read.xplane import with_trace
 from xplane_traces import Event, environment, host, micros, plane, trace
@@ -22,10 +24,6 @@ def types(profile: Profile) -> dict[str, str]:
     """The operation type of each node."""
     ops = (profile.types[int(op)].decode() for op in profile.nodes.op)
     return dict(zip(profile.nodes.name.texts(), ops, strict=True))
-
-
-def notes(profile: Profile) -> str:
-    return " ".join(note.text for note in profile.notes)
 
 
 # --- JAX on a GPU -----------------------------------------------------------------------------
@@ -50,19 +48,15 @@ def jax_on_gpu() -> Profile:
         Event("MemcpyD2D", 120, 3, stats=[("memcpy_details", "size:4 dest:4 async:1")]),
     ]
     launches = [kernel(1, 2, "loop_reduce_fusion.1", device_id=0), kernel(4, 2, "custom-call.3")]
-    return read(
-        plane(
-            "/device:GPU:0",
-            {
-                "Stream #13(Compute)": compute,
-                "XLA Modules": [Event("jit_loss_fn(7)", 10, 87)],
-                "XLA Ops": [Event("loop_reduce_fusion.1", 10, 20)],
-                "Steps": [Event("1", 10, 110)],
-            },
-        ),
-        plane("/device:GPU:1", {}),
-        plane("/host:CPU", {"python": [], "Host Threads/12": launches}),
-    )
+    lines = {
+        "Stream #13(Compute)": compute,
+        "XLA Modules": [Event("jit_loss_fn(7)", 10, 87)],
+        "XLA Ops": [Event("loop_reduce_fusion.1", 10, 20)],
+        "Steps": [Event("1", 10, 110)],
+    }
+    host_lines = {"python": [], "Host Threads/12": launches}
+    devices = plane("/device:GPU:0", lines), plane("/device:GPU:1", {})
+    return read(*devices, plane("/host:CPU", host_lines))
 
 
 def test_kernels_of_jax_are_instructions_of_their_modules() -> None:
@@ -90,9 +84,6 @@ def test_the_hints_of_tensorflow_are_not_for_jax() -> None:
     assert "TF_CPU_ALLOCATOR_USE_BFC" not in notes(jax_on_gpu())
     with_tensorflow = read(host(Event("net/MatMul:MatMul", 0, 5)))
     assert "TF_CPU_ALLOCATOR_USE_BFC" in notes(with_tensorflow)
-
-
-# --- JAX on a TPU -----------------------------------------------------------------------------
 
 
 def instruction(start: float, long: float, name: str, category: str, program: int = 5) -> Event:
@@ -128,38 +119,28 @@ def jax_on_tpu() -> Profile:
     ]
     in_flight = [instruction(10, 80, "copy-start.2", "copy-start")]
     lines = {
-        "XLA Modules": modules,
-        "XLA Ops": ops,
-        "Async XLA Ops": in_flight,
-        "XLA TraceMe": [Event("x", 0, 90)],
-        "Steps": [Event("1", 0, 250)],
-    }
+        "XLA Modules": modules, "XLA Ops": ops, "Async XLA Ops": in_flight,
+        "XLA TraceMe": [Event("x", 0, 90)], "Steps": [Event("1", 0, 250)],
+    }  # fmt: skip
     return read(plane("/device:TPU:0", lines), host(Event("PjitFunction(step)", 0, 9)))
 
 
 def test_a_tpu_has_one_row_per_instruction_of_a_program() -> None:
     assert micros(jax_on_tpu()) == {
-        "jit_step(5)/fusion.1": 40 + 5,
-        "jit_step(5)/fusion.2": 30,
-        "jit_step(5)/copy-done.2": 10,
-        "jit_step(6)/fusion.1": 60,
-        "jit_eval/while.3": 25 - 15,
-        "jit_eval/fusion.1": 15,
-    }
+        "jit_step(5)/fusion.1": 40 + 5, "jit_step(5)/fusion.2": 30, "jit_step(5)/copy-done.2": 10,
+        "jit_step(6)/fusion.1": 60, "jit_eval/while.3": 25 - 15, "jit_eval/fusion.1": 15,
+    }  # fmt: skip
 
 
 def test_the_types_of_a_tpu_are_its_categories() -> None:
     profile = jax_on_tpu()
-    time: dict[str, int] = {}
-    made = types(profile)
+    time, made = Counter[str](), types(profile)
     for name, us in micros(profile).items():
-        time[made[name]] = time.get(made[name], 0) + us
+        time[made[name]] += us
     assert time == {
-        "convolution fusion": 40 + 5 + 30 + 60,
-        "copy-done": 10,
-        "while": 25 - 15,
+        "convolution fusion": 40 + 5 + 30 + 60, "copy-done": 10, "while": 25 - 15,
         "loop fusion": 15,
-    }
+    }  # fmt: skip
 
 
 # --- TensorFlow on a GPU ----------------------------------------------------------------------
@@ -177,23 +158,16 @@ def test_kernels_of_older_releases_have_an_annotation() -> None:
         annotated(20, 6, "n/_7:_HostRecv#from=A,to=B#::#edge_name=edge_12_x#"),
         annotated(30, 1, "MakeTensorFromProto"),
     ]
-    profile = read(
-        plane(
-            "/device:GPU:0",
-            {
-                "Stream #134(Compute)": compute,
-                "Stream #135(MemcpyH2D)": copies,
-                "TensorFlow Ops": [Event("net/dense/MatMul", 0, 9, display="MatMul")],
-                "TensorFlow Name Scope": [Event("net", 0, 13)],
-            },
-        )
-    )
-    assert micros(profile) == {
-        "net/dense/MatMul": 9,
-        "net/while/body/Add": 4,
-        "n/_7": 6,
-        "MakeTensorFromProto": 1,
+    lines = {
+        "Stream #134(Compute)": compute,
+        "Stream #135(MemcpyH2D)": copies,
+        "TensorFlow Ops": [Event("net/dense/MatMul", 0, 9, display="MatMul")],
+        "TensorFlow Name Scope": [Event("net", 0, 13)],
     }
+    profile = read(plane("/device:GPU:0", lines))
+    assert micros(profile) == {
+        "net/dense/MatMul": 9, "net/while/body/Add": 4, "n/_7": 6, "MakeTensorFromProto": 1,
+    }  # fmt: skip
     assert types(profile)["net/while/body/Add"] == "AddV2"
 
 
@@ -203,9 +177,8 @@ def test_kernels_without_an_annotation_have_the_operation_that_runs() -> None:
         Event("net/dense/MatMul", 1, 4, display="MatMul"),
         Event("net/dense/Relu", 6, 3, display="Relu"),
     ]
-    profile = read(
-        plane("/device:GPU:0", {"Stream #1(Compute)": compute, "TensorFlow Ops": operations})
-    )
+    lines = {"Stream #1(Compute)": compute, "TensorFlow Ops": operations}
+    profile = read(plane("/device:GPU:0", lines))
     assert micros(profile) == {"net/dense/MatMul": 4, "net/dense/Relu": 3, SYMBOL: 2}
     assert types(profile)["net/dense/Relu"] == "Relu"
 

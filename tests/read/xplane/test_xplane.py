@@ -86,28 +86,21 @@ def test_what_is_in_no_step_is_left_out_and_told() -> None:
     outside = np.flatnonzero(columns.events.step < 0)
     assert [columns.events.name[row] for row in outside.tolist()] == [b"_eager/AddV2"]
     told = [note.text for note in columns.notes if "outside all steps" in note.text]
-    assert told == [
-        "1 of 433 executions in the trace, 56 us, are outside all steps and are ignored"
-    ]
+    (said,) = told
+    assert said == "1 of 433 executions in the trace, 56 us, are outside all steps and are ignored"
     assert "_eager/AddV2" not in micros(with_trace(Profile(), columns))
 
 
-def test_keras_marks_its_batches() -> None:
-    assert recorded("keras").step_number.tolist() == [1]
-    assert bool((recorded("keras").events.step == 0).all())
-
-
-def test_without_markers_all_of_the_trace_is_step_0() -> None:
-    columns = recorded("kept")
-    assert columns.step_number.tolist() == [0]
+@pytest.mark.parametrize(("case", "step"), [("keras", 1), ("kept", 0)])
+def test_keras_marks_its_batches_and_without_markers_all_is_step_0(case: str, step: int) -> None:
+    columns = recorded(case)
+    assert columns.step_number.tolist() == [step]
     assert bool((columns.events.step == 0).all())
 
 
 def test_eager_operations_are_named_after_their_type() -> None:
-    assert ran(recorded("eager")) == {
-        (b"_eager/MatMul", b"MatMul"): 4,
-        (b"_eager/AddV2", b"AddV2"): 4,
-    }
+    names = (b"_eager/MatMul", b"MatMul"), (b"_eager/AddV2", b"AddV2")
+    assert ran(recorded("eager")) == dict.fromkeys(names, 4)
 
 
 def test_what_a_function_that_is_kept_runs_is_below_the_node_that_calls_it() -> None:
@@ -121,13 +114,7 @@ def test_instructions_of_xla_are_the_nodes_that_they_were_made_of() -> None:
     columns = recorded("compiled")
     compiled = columns.events.kind == COMPILED
     names = {columns.events.name[row] for row in np.flatnonzero(compiled).tolist()}
-    assert names == {
-        b"one/MatMul",
-        b"one/Tanh",
-        b"two/MatMul",
-        b"two/mul",
-        b"two/Sum",
-    }
+    assert names == {b"one/MatMul", b"one/Tanh", b"two/MatMul", b"two/mul", b"two/Sum"}
     # XLA splits the sum into wrapped_reduce-window, which has no name of its own, and a reduction.
     assert ran(columns)[b"two/Sum", b"Sum"] == 2 * 2
     assert ran(columns)[b"one/MatMul", b"MatMul"] == 2
@@ -156,27 +143,15 @@ def test_no_thread_is_busy_for_longer_than_the_clock_ran(case: str) -> None:
 
 
 def test_time_inside_of_an_operation_is_counted_once() -> None:
-    columns = trace(
-        host(
-            Event("call:While", 0, 21),
-            Event("a:MatMul", 3, 8),
-            Event("a/b:Add", 5, 3),
-            Event("instant:Const", 5, 0),
-            Event("c:Mul", 14, 5),
-            Event("later:Mul", 21, 2),
-            other=[Event("elsewhere:Mul", 1, 20)],
-        )
-    )
+    thread = [
+        *(Event("call:While", 0, 21), Event("a:MatMul", 3, 8), Event("a/b:Add", 5, 3)),
+        *(Event("instant:Const", 5, 0), Event("c:Mul", 14, 5), Event("later:Mul", 21, 2)),
+    ]
+    columns = trace(host(*thread, other=[Event("elsewhere:Mul", 1, 20)]))
     own = dict(zip(columns.events.name, (columns.events.own_ps // 10**6).tolist(), strict=True))
     assert own == {
-        b"call": 8,
-        b"a": 5,
-        b"a/b": 3,
-        b"instant": 0,
-        b"c": 5,
-        b"later": 2,
-        b"elsewhere": 20,
-    }
+        b"call": 8, b"a": 5, b"a/b": 3, b"instant": 0, b"c": 5, b"later": 2, b"elsewhere": 20,
+    }  # fmt: skip
 
 
 def test_what_only_overlaps_is_not_counted_twice() -> None:
@@ -207,14 +182,9 @@ def test_moments_are_those_of_the_clock() -> None:
 
 
 def test_sends_have_no_display_name_and_count() -> None:
-    columns = trace(
-        host(
-            Event("_send_x_0:_Send", 0, 1, ""),
-            Event("x:Add", 1, 1, ""),
-            Event("Iterator::Map", 2, 1, "Map"),
-            Event("y:Add", 3, 1, "Other"),
-        )
-    )
+    sends = [Event("_send_x_0:_Send", 0, 1, ""), Event("x:Add", 1, 1, "")]
+    others = [Event("Iterator::Map", 2, 1, "Map"), Event("y:Add", 3, 1, "Other")]
+    columns = trace(host(*sends, *others))
     assert list(columns.events.name) == [b"_send_x_0"]
 
 
@@ -224,8 +194,7 @@ def marker(number: int, start: float, long: float) -> Event:
 
 def test_of_markers_in_each_other_the_outermost_counts() -> None:
     columns = trace(
-        host(marker(7, 0, 10), marker(1, 2, 3), Event("a:Add", 3), marker(8, 20, 5)),
-        environment(),
+        host(marker(7, 0, 10), marker(1, 2, 3), Event("a:Add", 3), marker(8, 20, 5)), environment()
     )
     assert columns.step_number.tolist() == [7, 8]
     assert columns.events.step.tolist() == [0]
@@ -247,32 +216,26 @@ def test_more_steps_than_the_limit_are_refused() -> None:
 
 def test_what_runs_later_is_of_the_step_that_called_it() -> None:
     run = [("id", 42)]
-    columns = trace(
-        host(
-            marker(0, 0, 10),
-            Event("EagerExecute", 1, 5, stats=[("eager_op", "__inference_f_1"), ("is_func", 1)]),
-            Event("EagerLocalExecute: __inference_f_1", 2, 3),
-            Event("FunctionRun", 3, 1, stats=run),
-            marker(1, 12, 10),
-            thread=[
-                Event("ExecutorState::Process", 8, 10, stats=run),
-                Event("a:Add", 14, 1),
-                Event("b:Add", 19, 1),
-            ],
-        )
-    )
+    python = [
+        marker(0, 0, 10),
+        Event("EagerExecute", 1, 5, stats=[("eager_op", "__inference_f_1"), ("is_func", 1)]),
+        Event("EagerLocalExecute: __inference_f_1", 2, 3),
+        Event("FunctionRun", 3, 1, stats=run),
+        marker(1, 12, 10),
+    ]
+    later = [Event("ExecutorState::Process", 8, 10, stats=run)]
+    later += [Event("a:Add", 14, 1), Event("b:Add", 19, 1)]
+    columns = trace(host(*python, thread=later))
     assert columns.events.step.tolist() == [0, 1]
     assert list(columns.events.function) == [b"__inference_f_1", b""]
 
 
 def test_an_accelerator_counts_its_streams_and_no_line_that_repeats_them() -> None:
     kernel = [Event("gemm", 2, 5, stats=[("tf_op", "net/MatMul:MatMul")])]
+    gpu = {"Stream #13(Compute)": kernel, "Framework Ops": kernel, "XLA Ops": kernel}
     columns = trace(
         host(Event("net/MatMul:MatMul", 0, 2)),
-        plane(
-            "/device:GPU:1",
-            {"Stream #13(Compute)": kernel, "Framework Ops": kernel, "XLA Ops": kernel},
-        ),
+        plane("/device:GPU:1", gpu),
         plane("/device:TPU:0", {"XLA Ops": kernel, "XLA Modules": kernel}),
     )
     assert list(columns.events.name) == [b"net/MatMul"] * 3
@@ -280,9 +243,8 @@ def test_an_accelerator_counts_its_streams_and_no_line_that_repeats_them() -> No
     assert profile.values("cpu_micros", 0).tolist() == [2]
     assert profile.values("accelerator_micros", 0).tolist() == [10]
     assert profile.values("occurrence", 0).tolist() == [1]
-    assert profile.types[int(profile.nodes.device[0])].endswith(
-        (b"/device:gpu:1", b"/device:tpu:0")
-    )
+    device = profile.types[int(profile.nodes.device[0])]
+    assert device.endswith((b"/device:gpu:1", b"/device:tpu:0"))
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import keras
 import numpy as np
+import pytest
 
 import tfprof
+from hlo_events import held, ran, read
 from hlo_recorded import content
-from tfprof.read import load
 from tfprof.read.hlo.text import HloTextSource
 from xplane_oracle import instruction_runs
-from xplane_traces import Event, environment, micros, plane, source
+from xplane_traces import environment, micros, plane, source
+
+if TYPE_CHECKING:
+    from tfprof.model import Profile
 
 MODULE: Final = "a_inference_step_12__.4"
 PROGRAM: Final = 7
@@ -72,44 +77,39 @@ TOOK: Final = {
 }
 
 
-def ran(device: str = "/host:CPU", line: str = "python") -> bytes:
-    """A trace in which each instruction takes its own number of microseconds."""
+def made(device: str = "/host:CPU", line: str = "python") -> Profile:
+    """Of a trace in which each instruction takes its own number of microseconds."""
     program = HloTextSource(source(TEXT.encode(), "text"), "HloProto").data.tobytes()
-    stats: list[tuple[str, int | str]] = [("hlo_module", MODULE), ("program_id", PROGRAM)]
     events = [
-        Event(name, 100 * at, long, stats=[("hlo_op", name), *stats])
+        ran(PROGRAM, MODULE, name, 100 * at, long)
         for at, (name, (long, _)) in enumerate(TOOK.items())
     ]
-    holder = Event(f"{MODULE}({PROGRAM})", kind_stats=(("Hlo Proto", program), stats[1]))
-    return plane("/host:metadata", {}, [holder]) + plane(device, {line: events}) + environment()
+    programs = plane("/host:metadata", {}, [held(PROGRAM, MODULE, program)])
+    return read(programs + plane(device, {line: events}) + environment())
 
 
 def expected() -> dict[str, int]:
-    sums: dict[str, int] = {}
+    sums = Counter[str]()
     for long, node in TOOK.values():
-        sums[node] = sums.get(node, 0) + long
+        sums[node] += long
     return sums
 
 
-def test_instructions_without_a_name_have_a_node() -> None:
-    assert micros(load(traces=[source(ran())])) == expected()
-
-
-def test_kernels_without_a_name_have_a_node() -> None:
-    profile = load(traces=[source(ran("/device:GPU:0", "Stream #1(Compute)"))])
-    assert micros(profile) == expected()
+@pytest.mark.parametrize(
+    ("device", "line"), [("/host:CPU", "python"), ("/device:GPU:0", "Stream #1(Compute)")]
+)
+def test_instructions_and_kernels_without_a_name_have_a_node(device: str, line: str) -> None:
+    assert micros(made(device, line)) == expected()
 
 
 def test_programs_of_tensorflow_are_no_graph() -> None:
-    profile = load(traces=[source(ran())])
+    profile = made()
     assert not profile.in_graph.any()
     assert len(profile) == len(expected())
 
 
 def test_a_program_of_jax_keeps_its_own_names() -> None:
-    assert "_xla/" not in " ".join(
-        micros(load(traces=[source(content("flax_linen", "xplane.pb"))]))
-    )
+    assert "_xla/" not in " ".join(micros(read(content("flax_linen", "xplane.pb"))))
 
 
 def test_the_time_of_a_compiled_fit_is_of_the_model(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from hlo_events import ran
 from tfprof.read.xplane.launches import function_of
 from xplane_traces import Event, host, trace
 
@@ -17,12 +18,7 @@ MODULE: Final = "a_inference_f_12__.4"
 
 
 def instruction(name: str, start: float, *, program: int = 7, module: str = MODULE) -> Event:
-    told: Sequence[tuple[str, int | str]] = [
-        ("hlo_op", name),
-        ("program_id", program),
-        ("hlo_module", module),
-    ]
-    return Event(name, start, 1, stats=told)
+    return ran(program, module, name, start, 1)
 
 
 def told(*events: Event, **lines: Sequence[Event]) -> list[tuple[str, str]]:
@@ -58,10 +54,7 @@ def test_of_two_launches_at_a_time_none_is_guessed() -> None:
     assert told(
         Event("one:StatefulPartitionedCall", 0, 10),
         instruction("dot", 1),
-        between=[
-            Event("two:StatefulPartitionedCall", 4, 20),
-            instruction("dot", 5),
-        ],
+        between=[Event("two:StatefulPartitionedCall", 4, 20), instruction("dot", 5)],
         elsewhere=[instruction("a", 6), instruction("b", 12), instruction("c", 2)],
     ) == [("__inference_f_12/a", ""), ("one/c", ""), ("two/b", "")]
 

@@ -36,8 +36,12 @@ def notes(profile: Profile) -> str:
     return "\n".join(note.text for note in profile.notes if note.ours)
 
 
+def node_of(profile: Profile, name: str) -> int:
+    return int(profile.nodes.name.find(Strings.of([name.encode()]))[0])
+
+
 def types_of(profile: Profile, name: str) -> set[bytes]:
-    node = int(profile.nodes.name.find(Strings.of([name.encode()]))[0])
+    node = node_of(profile, name)
     of_node, kind = profile.type_pairs
     return {profile.types[int(row)] for row in kind[of_node == node]}
 
@@ -55,13 +59,11 @@ def test_what_a_loop_is_made_of_is_time_of_the_loop_and_one_run() -> None:
     profile, events = joined_with_graph("loop"), recorded("loop").events
     assert counts(profile, 0)["repeated/while"] == 1
     assert counts(profile, 0)["either/cond"] == 1
-    added = np.array(
-        [
-            name.startswith(b"repeated/while/") and b"/_5/" not in name and b"/_4/" not in name
-            for name in events.name
-        ]
-    )
-    own = int(events.own_ps[added & (events.step == 0)].sum()) / 10**6
+    is_added = [
+        name.startswith(b"repeated/while/") and b"/_5/" not in name and b"/_4/" not in name
+        for name in events.name
+    ]
+    own = int(events.own_ps[np.array(is_added) & (events.step == 0)].sum()) / 10**6
     assert abs(micros(profile, 0)["repeated/while"] - own) <= 1
 
 
@@ -107,9 +109,8 @@ def test_what_the_graph_does_not_have_is_a_row_of_its_own_and_a_note() -> None:
     assert types_of(profile, "_not_in_graph/_tf_data/GatherV2") >= {b"GatherV2"}
     lost = sum(micros(profile, 1)[name] for name in below)
     total = sum(micros(profile, 1).values())
-    told = re.search(
-        r"\d+ of \d+ executions, (\d+) us \(([\d.]+) %\), are not of nodes", notes(profile)
-    )
+    said = r"\d+ of \d+ executions, (\d+) us \(([\d.]+) %\), are not of nodes"
+    told = re.search(said, notes(profile))
     assert told is not None
     assert abs(int(told[1]) - lost) <= 1
     assert abs(float(told[2]) - 100 * lost / total) < 0.2
@@ -149,9 +150,7 @@ def test_operations_of_onednn_are_on_the_nodes_that_they_ran_for() -> None:
 
 def test_what_is_fused_is_told_by_its_type() -> None:
     profile = graph("keras")
-    relu = int(
-        profile.nodes.name.find(Strings.of([b"StatefulPartitionedCall/net_1/conv_1/Relu"]))[0]
-    )
+    relu = node_of(profile, "StatefulPartitionedCall/net_1/conv_1/Relu")
     assert is_fused(b"_FusedBatchNormEx")
     assert not is_fused(b"FusedBatchNormV3")
     assert fused_node(profile, relu, b"_FusedBatchMatMulV2") == -1
@@ -160,13 +159,9 @@ def test_what_is_fused_is_told_by_its_type() -> None:
 def test_instructions_of_xla_are_on_their_nodes_and_a_note_says_so() -> None:
     profile = joined_with_graph("compiled")
     assert counts(profile, 0) == {
-        "one/MatMul": 1,
-        "one/Tanh": 1,
-        "two/MatMul": 1,
-        "two/mul": 1,
-        "two/Sum": 1,
+        "one/MatMul": 1, "one/Tanh": 1, "two/MatMul": 1, "two/mul": 1, "two/Sum": 1,
         "_not_in_graph/__inference_outer_25": 1,
-    }
+    }  # fmt: skip
     assert "12 executions of instructions that XLA compiled" in notes(profile)
     inside = counts(joined_with_graph("compiled_inside"), 0)
     assert inside["calling/PartitionedCall/inside/MatMul"] == 1
@@ -206,13 +201,9 @@ def test_steps_go_on_behind_those_that_are_there() -> None:
 
 
 def allocation(op: str, start: float, address: int, size: int, region: str) -> Event:
-    stats: list[tuple[str, int | str]] = [
-        ("tf_op", op),
-        ("addr", address),
-        ("requested_bytes", size),
-        ("region_type", region),
-    ]
-    return Event("MemoryAllocation", start, 0, stats=stats if op else stats[1:])
+    stats: list[tuple[str, int | str]] = [("tf_op", op)] if op else []
+    stats += [("addr", address), ("requested_bytes", size), ("region_type", region)]
+    return Event("MemoryAllocation", start, 0, stats=stats)
 
 
 def freed(start: float, address: int) -> Event:
@@ -220,33 +211,24 @@ def freed(start: float, address: int) -> Event:
 
 
 def test_what_an_operation_allocates_is_added_up() -> None:
-    columns = trace(
-        host(
-            Event("train", 0, 20, stats=[("step_num", 0)]),
-            Event("a:MatMul", 1, 8),
-            allocation("a", 2, 100, 50, "temp"),
-            freed(3, 100),
-            allocation("a", 4, 100, 30, "temp"),
-            allocation("a", 5, 200, 40, "output"),
-            freed(6, 100),
-            allocation("b", 10, 300, 7, "output"),
-            allocation("", 11, 400, 1000, ""),
-            freed(25, 200),
-        ),
-        environment(),
-    )
+    events = [
+        Event("train", 0, 20, stats=[("step_num", 0)]),
+        Event("a:MatMul", 1, 8),
+        allocation("a", 2, 100, 50, "temp"),
+        freed(3, 100),
+        allocation("a", 4, 100, 30, "temp"),
+        allocation("a", 5, 200, 40, "output"),
+        freed(6, 100),
+        allocation("b", 10, 300, 7, "output"),
+        allocation("", 11, 400, 1000, ""),
+        freed(25, 200),
+    ]
+    columns = trace(host(*events), environment())
     profile = with_trace(Profile(), columns)
     assert list(profile.nodes.name) == [b"a", b"b"]
-    told = {
-        metric: profile.values(metric, 0).tolist()
-        for metric in ("bytes", "peak_bytes", "output_bytes", "residual_bytes")
-    }
-    assert told == {
-        "bytes": [120, 7],
-        "peak_bytes": [70, 7],
-        "output_bytes": [40, 7],
-        "residual_bytes": [40, 7],
-    }
+    told = {"bytes": 120, "peak_bytes": 70, "output_bytes": 40, "residual_bytes": 40}
+    for metric, of_a in told.items():
+        assert profile.values(metric, 0).tolist() == [of_a, 7], metric
     assert "1 allocation, 1,000 bytes, names no operation and is ignored" in notes(profile)
 
 
@@ -258,8 +240,7 @@ def test_memory_of_a_fit_is_that_of_its_events() -> None:
     }
     assert values["bytes"] >= values["peak_bytes"] >= values["output_bytes"] > 0
     assert values["residual_bytes"] < values["bytes"]
-    conv = "StatefulPartitionedCall/net_1/conv_1/convolution"
-    node = int(profile.nodes.name.find(Strings.of([conv.encode()]))[0])
+    node = node_of(profile, "StatefulPartitionedCall/net_1/conv_1/convolution")
     # Eight pictures of 2x2 with eight channels in four bytes each.
     assert profile.values("output_bytes", 1)[node] == 8 * 2 * 2 * 8 * 4
 
@@ -278,10 +259,7 @@ def test_shapes_of_inputs_fill_what_the_graph_leaves_open() -> None:
     dims = shapes.dim.copy()
     first = shapes.start[:-1][np.diff(shapes.start) > 1]
     dims[first] = -1
-    opened = replace(
-        known,
-        outputs=Outputs(known.outputs.start, Shapes(shapes.start, dims)),
-    )
+    opened = replace(known, outputs=Outputs(known.outputs.start, Shapes(shapes.start, dims)))
     profile = with_trace(opened, recorded("loop"))
     before, after = opened.outputs.shape, profile.with_run_shapes.outputs.shape
     filled = np.flatnonzero(~before.are_whole() & after.are_whole())
@@ -293,7 +271,7 @@ def test_shapes_of_inputs_fill_what_the_graph_leaves_open() -> None:
 
 def test_a_shape_that_contradicts_the_graph_is_not_taken() -> None:
     known = graph("loop")
-    product = int(known.nodes.name.find(Strings.of([b"StatefulPartitionedCall/inside/product"]))[0])
+    product = node_of(known, "StatefulPartitionedCall/inside/product")
     row = int(known.outputs.start[product])
     shapes = known.outputs.shape
     dims = shapes.dim.copy()
@@ -310,7 +288,7 @@ def test_a_timeline_shows_what_ran() -> None:
     events = json.loads(b"".join(timeline(report.answer).pieces()))["traceEvents"]
     shown = [event for event in events if event["ph"] == "X" and event["name"].endswith("/again")]
     assert len(shown) == 5
-    again = int(profile.nodes.name.find(Strings.of([f"{BODY}/again".encode()]))[0])
+    again = node_of(profile, f"{BODY}/again")
     (step,) = (one for one in profile.steps if one.number == 1)
     assert [event["ts"] for event in shown] == step.start_us[step.node == again].tolist()
 

@@ -65,55 +65,24 @@ def test_what_the_runtime_made_is_known(name: str) -> None:
     assert not is_added(name.replace("_", "").replace("Func", "f").encode())
 
 
-def found(case: str, names: list[str], functions: list[str] | None = None) -> list[str]:
-    profile = graph(case)
-    columns = [Strings.of(name.encode() for name in column) for column in (names, functions or ())]
-    rows = node_of(profile, *columns[: 1 if functions is None else 2]).tolist()
-    return [profile.nodes.name[row].decode() if row >= 0 else "" for row in rows]
-
-
 def test_nodes_are_found_under_any_of_their_names() -> None:
-    names = [
-        "first/MatMul",
-        "repeated/while/body/_5/repeated/while/turn/again",
-        "repeated/while/merge/_99",
-        "repeated/while/any/thing_switch/_1",
-        "StatefulPartitionedCall/inside/product",
-        "nowhere",
-        "first/MatMul",
-    ]
-    assert found("loop", names) == [
-        "first/MatMul",
-        "repeated/while/body/repeated/while/turn/again",
-        "repeated/while",
-        "repeated/while",
-        "StatefulPartitionedCall/inside/product",
-        "",
-        "first/MatMul",
-    ]
-
-
-def test_nodes_are_found_below_the_calls_of_the_graph() -> None:
-    assert found("loop", ["inside/product"]) == ["StatefulPartitionedCall/inside/product"]
-
-
-def test_nodes_are_found_without_the_call_that_inlined_them() -> None:
-    assert found("loop", ["StatefulPartitionedCall_3/first/MatMul"]) == ["first/MatMul"]
-
-
-def test_the_function_that_was_called_tells_nodes_of_one_name_apart() -> None:
-    profile = graph("kept")
-    top = [profile.nodes.name[int(row)] for row in profile.regions.call]
-    assert top == [b"calling/PartitionedCall", b"PartitionedCall"]
-    functions = Strings.of([b"one", b"other"])
-    regions = replace(profile.regions, function=functions)
-    apart = replace(profile, regions=regions)
-    names = Strings.of([b"inside/product"] * 2)
-    rows = node_of(apart, names, functions)
-    assert [profile.nodes.name[int(row)] for row in rows] == [
-        b"calling/PartitionedCall/inside/product",
-        b"PartitionedCall/inside/product",
-    ]
+    """Also below the calls of the graph, and without the call that inlined them."""
+    product = "StatefulPartitionedCall/inside/product"
+    again = "repeated/while/body/repeated/while/turn/again"
+    names = {
+        "first/MatMul": "first/MatMul",
+        "repeated/while/body/_5/repeated/while/turn/again": again,
+        "repeated/while/merge/_99": "repeated/while",
+        "repeated/while/any/thing_switch/_1": "repeated/while",
+        product: product,
+        "nowhere": "",
+        "inside/product": product,
+        "StatefulPartitionedCall_3/first/MatMul": "first/MatMul",
+    }
+    profile = graph("loop")
+    rows = node_of(profile, Strings.of(name.encode() for name in [*names, "first/MatMul"])).tolist()
+    found = [profile.nodes.name[row].decode() if row >= 0 else "" for row in rows]
+    assert found == [*names.values(), "first/MatMul"]
 
 
 def of_functions(*functions: bytes) -> Profile:
@@ -121,6 +90,18 @@ def of_functions(*functions: bytes) -> Profile:
     profile = graph("kept")
     regions = replace(profile.regions, function=Strings.of(functions))
     return replace(profile, regions=regions)
+
+
+def test_the_function_that_was_called_tells_nodes_of_one_name_apart() -> None:
+    apart = of_functions(b"one", b"other")
+    top = [apart.nodes.name[int(row)] for row in apart.regions.call]
+    assert top == [b"calling/PartitionedCall", b"PartitionedCall"]
+    names = Strings.of([b"inside/product"] * 2)
+    rows = node_of(apart, names, Strings.of([b"one", b"other"]))
+    assert [apart.nodes.name[int(row)] for row in rows] == [
+        b"calling/PartitionedCall/inside/product",
+        b"PartitionedCall/inside/product",
+    ]
 
 
 def test_of_an_unknown_function_nothing_is_taken_that_several_calls_have() -> None:
@@ -167,10 +148,8 @@ def test_all_nodes_that_a_trace_names_are_found_but_for_what_is_handed_over() ->
     rows = node_of(graph("loop"), events.name, events.function).tolist()
     lost = {name for name, row in zip(events.name, rows, strict=True) if row < 0}
     assert lost == {
-        b"_eager/AddV2",
-        b"first_matmul_readvariableop_resource",
-        b"identity_retval_RetVal",
-    }
+        b"_eager/AddV2", b"first_matmul_readvariableop_resource", b"identity_retval_RetVal",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

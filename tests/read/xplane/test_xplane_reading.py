@@ -75,9 +75,8 @@ def test_events_and_stats_that_nobody_asks_for_are_skipped() -> None:
         Event("ThreadpoolListener::Record", 1, stats=[("_p", 5)]),
         Event("train", 1, stats=[("step_num", 6)]),
     )
-    space = planes.read_space(
-        np.frombuffer(data + plane("/device:GPU:0", {"x": [Event("y")]}), np.uint8)
-    )
+    data += plane("/device:GPU:0", {"x": [Event("y")]})
+    space = planes.read_space(np.frombuffer(data, np.uint8))
     kinds = [space.kind[int(row)] for row in space.event_kind]
     assert kinds == [b"a:MatMul", b"train", b"y"]
     stats = space.event_stats

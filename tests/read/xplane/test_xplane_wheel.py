@@ -17,10 +17,10 @@ def parsed(case: str) -> Any:
     return messages.XSpace.FromString(content(case))
 
 
-def stats(plane: Any, event: Any) -> dict[str, Any]:
-    """What is said of an event, texts that are referred to in place."""
+def stats(plane: Any, said_of: Any) -> dict[str, Any]:
+    """What is said of an event, or of the plane itself, texts that are referred to in place."""
     told = {}
-    for stat in event.stats:
+    for stat in said_of.stats:
         kind = stat.WhichOneof("value")
         value = getattr(stat, kind)
         if kind == "ref_value":
@@ -55,15 +55,9 @@ def test_executions_and_their_times_are_those_of_the_messages(case: str) -> None
 
 
 def test_shapes_and_moments_are_those_of_the_messages() -> None:
-    (environment, plane) = (
-        next(one for one in parsed("loop").planes if one.name == name)
-        for name in ("Task Environment", "/host:CPU")
-    )
-    begin = next(
-        stat.uint64_value
-        for stat in environment.stats
-        if environment.stat_metadata[stat.metadata_id].name == "profile_start_time"
-    )
+    planes = {plane.name: plane for plane in parsed("loop").planes}
+    environment, plane = planes["Task Environment"], planes["/host:CPU"]
+    begin = stats(environment, environment)["profile_start_time"]
     told = sorted(
         (
             begin + line.timestamp_ns + event.offset_ps // 1000,
