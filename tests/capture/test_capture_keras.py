@@ -87,10 +87,7 @@ def test_batches_of_keras_2_are_counted_over_epochs(tmp_path: Path) -> None:
     ("batches", "taken"), [((5, 8), [1, 2, 3, 4]), ((7, 8), [3, 4]), ((3, 9), [3, 4])]
 )
 def test_a_training_that_is_too_short_has_its_last_batches_captured(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    batches: tuple[int, int],
-    taken: list[int],
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], batches: tuple[int, int], taken: list[int]
 ) -> None:
     fit(tfprof.capture_callback(tmp_path, batches=batches))
     assert steps(tmp_path) == taken
@@ -179,9 +176,7 @@ def test_training_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     del callback
 
 
-def test_training_goes_on_where_something_else_profiles(
-    tmp_path: Path,
-) -> None:
+def test_training_goes_on_where_something_else_profiles(tmp_path: Path) -> None:
     tf.profiler.experimental.start(str(tmp_path / "theirs"))
     sentence = (
         "^tfprof: nothing was captured: TensorFlow's profiler is already running: stop it first$"
@@ -195,9 +190,7 @@ def test_training_goes_on_where_something_else_profiles(
     assert not (tmp_path / "log").exists()
 
 
-def test_training_goes_on_where_the_folder_cannot_be_written(
-    tmp_path: Path,
-) -> None:
+def test_training_goes_on_where_the_folder_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "debug").touch()  # a file in place of a folder
     with pytest.warns(UserWarning, match="^tfprof") as told:
         model = fit(tfprof.capture_callback(tmp_path, batches=(1, 2)), epochs=2)

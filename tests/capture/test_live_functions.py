@@ -151,10 +151,7 @@ def test_code_view_marks_gradients(concrete: Any) -> None:
 
 
 def test_a_variable_has_the_line_that_reads_it(concrete: Any) -> None:
-    assert folder(concrete).stack("weight@")[-1] == (
-        HERE,
-        line_of(product, "tf.matmul"),
-    )
+    assert folder(concrete).stack("weight@")[-1] == (HERE, line_of(product, "tf.matmul"))
 
 
 def test_functions_share_their_variables() -> None:

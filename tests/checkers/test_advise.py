@@ -263,8 +263,7 @@ LAST, FIRST, NUMBER, PLACEHOLDER = b"\x12\4NHWC", b"\x12\4NCHW", b"\x18\3", b"\x
 
 
 @pytest.mark.parametrize(
-    "values",
-    [[LAST + NUMBER], [NUMBER + LAST], [PLACEHOLDER], [b""], [FIRST, LAST], [LAST, FIRST]],
+    "values", [[LAST + NUMBER], [NUMBER + LAST], [PLACEHOLDER], [b""], [FIRST, LAST], [LAST, FIRST]]
 )
 def test_a_data_format_is_read_as_protobuf_reads_it(oracle: Oracle, values: list[bytes]) -> None:
     node = b"\x0a\x01c"

@@ -267,9 +267,7 @@ def test_a_report_never_replaces_what_it_is_made_from(tmp_path: Path) -> None:
 # --- options ---------------------------------------------------------------------------------
 
 
-def test_options_that_do_not_exist_are_told_and_ignored(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_options_that_do_not_exist_are_told_and_ignored(capsys: pytest.CaptureFixture[str]) -> None:
     tfprof.profile(model(), options={**QUIET, "min_param": 1, "speed": 1})
     assert capsys.readouterr().err.splitlines()[:2] == [
         "tfprof: unknown option 'min_param' is ignored; did you mean 'min_params'?",

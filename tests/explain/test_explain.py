@@ -237,10 +237,7 @@ def test_an_inferred_shape_says_so() -> None:
     graph = Graph().add("x = Placeholder", [2, 3], dtype=1).add("relu = Relu(x)", T=1)
     row = row_of(graph.loaded(), "relu")
     assert row["shapes"][1] == "output 0: 2x3, inferred"
-    assert (row["float_ops"], row["rule_text"]) == (
-        6,
-        "One float operation per element of output.",
-    )
+    assert (row["float_ops"], row["rule_text"]) == (6, "One float operation per element of output.")
 
 
 def test_a_type_without_a_rule_and_a_users_rule() -> None:
@@ -314,10 +311,7 @@ def test_types_names_and_layers_narrow_each_other() -> None:
     ("options", "sentence"),
     [
         ({}, "say which nodes to explain: --name REGEX, --op REGEX or --layer NAME"),
-        (
-            {"name": "Conv2D"},
-            "'Conv2D' (a regex matches the whole name): try '.*Conv2D.*'",
-        ),
+        ({"name": "Conv2D"}, "'Conv2D' (a regex matches the whole name): try '.*Conv2D.*'"),
         ({"name": "kernal"}, "no name matches 'kernal'; did you mean 'kernel'?"),
         ({"op": "conv2d"}, "no node has the type 'conv2d'; there is 'Conv2D'"),
         ({"layer": "cnv"}, "there is no layer 'cnv'; did you mean 'conv'?"),

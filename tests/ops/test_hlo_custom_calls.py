@@ -113,10 +113,7 @@ OUTPUT: Final = (2, 4, 32, 8)
 
 
 def bmm(left: int, right: int) -> dict[str, list[str]]:
-    return {
-        "lhs_contracting_dimensions": [str(left)],
-        "rhs_contracting_dimensions": [str(right)],
-    }
+    return {"lhs_contracting_dimensions": [str(left)], "rhs_contracting_dimensions": [str(right)]}
 
 
 def test_attention_of_cudnn() -> None:

@@ -57,11 +57,7 @@ def same(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> Both:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(
-    same: Both,
-    live: live_models.Live,
-    recorded: Any,
-    monkeypatch: pytest.MonkeyPatch,
-    name: str,
+    same: Both, live: live_models.Live, recorded: Any, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     program = PROGRAMS[name]
     preset = "TRAINABLE_VARS_PARAMS_STAT_OPTIONS"  # a program writes into it

@@ -55,12 +55,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Python:
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [there, *words],
-            check=False,
-            capture_output=True,
-            text=True,
-            cwd=ROOT,
-            env=environment,
+            [there, *words], check=False, capture_output=True, text=True, cwd=ROOT, env=environment
         )
 
     return run

@@ -89,7 +89,7 @@ def test_without_float_operations_parameters_alone(command: Command) -> None:
     assert names == ["_TFProfRoot", "b", "a"]
     assert "node name | # parameters\n" in command.out
     assert command("scope", "--flops=log") == [
-        *("_TFProfRoot", "z", "z/table", "a", "a/w", "a/MatMul", "x"),
+        *("_TFProfRoot", "z", "z/table", "a", "a/w", "a/MatMul", "x")
     ]
     assert "node name | # parameters\n" in command.out
 
@@ -125,7 +125,7 @@ def test_the_largest_first_of_what_is_selected(command: Command) -> None:
     assert command("scope", "--select=float_ops,params")[1] == "a"
     assert command("op", "--select=op_types,occurrence")[0] == "VariableV2"
     assert command("scope", "--select=occurrence,op_types")[1:] == [
-        *("a", "a/MatMul", "a/w", "x", "z", "z/table"),
+        *("a", "a/MatMul", "a/w", "x", "z", "z/table")
     ]
     assert command("scope", "--select=")[1] == "a"
 

@@ -439,11 +439,7 @@ def test_words_that_are_neither_command_nor_path(
         "",
         f"tfprof: there is no command 'sumary'; did you mean 'summary'? {there}\n",
     )
-    assert run("zebra") == (
-        2,
-        "",
-        f"tfprof: there is no command 'zebra' {there}\n",
-    )
+    assert run("zebra") == (2, "", f"tfprof: there is no command 'zebra' {there}\n")
     code, out, err = run("gone.pbtxt")
     assert (code, out) == (3, "")
     assert err.startswith("tfprof: gone.pbtxt does not exist; expected a graph, ")

@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from sampling import numbers
-from tfprof.results.summary_numbers import (
-    exact_formula,
-    plain_formula,
-    short,
-    short_formula,
-)
+from tfprof.results.summary_numbers import exact_formula, plain_formula, short, short_formula
 from tfprof.summary.formula import Formula, formulas
 from tfprof.summary.keras_names import ScopeTree
 from tfprof.summary.scopes import Call, ScopePlaces, folded
@@ -45,10 +40,7 @@ PARTS: Final = (b"a", b"b", b"", b"PartitionedCall", b"while", b"body")
         ("net/conv", ["net", "conv"]),
         ("StatefulPartitionedCall/net/conv", ["net", "conv"]),
         ("net/lstm/while/body/net/lstm/while/cell", ["net", "lstm", "while", "cell"]),
-        (
-            "StatefulPartitionedCall/net/lstm/while/body/net/lstm/while",
-            ["net", "lstm", "while"],
-        ),
+        ("StatefulPartitionedCall/net/lstm/while/body/net/lstm/while", ["net", "lstm", "while"]),
         ("net/dense/PartitionedCall_3/net/dense", ["net", "dense"]),
         ("net/dense/PartitionedCall_3/inner", ["net", "dense", "inner"]),
         ("outer/f/while/cond/while/x", ["outer", "f", "while", "x"]),
