@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gc
 import inspect
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import keras
@@ -15,6 +13,7 @@ import tensorflow as tf
 
 import tfprof
 from captured import calls, read, steps
+from children import python
 from live_functions import KERAS_3, Own, layers
 
 if TYPE_CHECKING:
@@ -77,10 +76,7 @@ KERAS_2 = """if True:
 def test_batches_of_keras_2_are_counted_over_epochs(tmp_path: Path) -> None:
     """Keras 2 marks each batch itself, by its number in the epoch, around our step."""
     pytest.importorskip("tf_keras")
-    ran = subprocess.run(
-        [sys.executable, "-c", KERAS_2, str(tmp_path)], capture_output=True, text=True, check=False
-    )
-    assert ran.stdout == "(6, 7, 8, 9)\n", ran.stderr
+    assert python("-c", KERAS_2, tmp_path).stdout == "(6, 7, 8, 9)\n"
 
 
 @pytest.mark.parametrize(

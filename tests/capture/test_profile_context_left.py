@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from children import python
 from profiled_sessions import TIMES, Model, base_session, context, steps_of_profiler, tensorflow
 from tfprof.errors import OutputError, UsageError
 
@@ -120,9 +119,7 @@ def test_tensorflow_is_imported_when_a_context_is_entered() -> None:
         with context:
             print("entered")
     """
-    ran = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
-    )
+    ran = python("-c", program, check=False)
     assert not ran.stdout
     assert ran.stderr.splitlines()[-1] == (
         "tfprof.errors.UsageError: a ProfileContext needs TensorFlow, which is not installed"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 import tfprof
+from children import python
 from profiles import PROFILES
 from small_model import EVERYTHING, QUIET, SHOWN, VIEWS, a_log, model, printed, runs, v1
 from tfprof.wire.schema import message
@@ -95,10 +95,7 @@ def test_files_are_profiled_without_tensorflow() -> None:
         "tfprof.Profiler(sys.argv[1]).advise()\n"
         "assert 'tensorflow' not in sys.modules\n"
     )
-    files = map(str, (HANDMADE.graph, HANDMADE.runs[0], HANDMADE.op_log))
-    done = subprocess.run(
-        [sys.executable, "-c", program, *files], capture_output=True, text=True, check=True
-    )
+    done = python("-c", program, HANDMADE.graph, HANDMADE.runs[0], HANDMADE.op_log)
     assert "_TFProfRoot" in done.stdout
 
 

@@ -7,7 +7,6 @@ import os
 import pickle
 import re
 import shlex
-import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +14,7 @@ import pexpect
 import pytest
 
 import tfprof
+from children import python
 from draw import inputs, profile
 from ours import wire_of
 from profiles import DATA, PROFILES, SAMPLE
@@ -321,12 +321,7 @@ def test_it_fits_other_screens(lines: int, columns: int, rows: int) -> None:
 
 
 def test_a_pipe_gets_a_screen_of_24_lines() -> None:
-    ran = subprocess.run(
-        [sys.executable, "-m", "tfprof", "overview", str(SAMPLE)],
-        capture_output=True,
-        check=True,
-        text=True,
-    )
+    ran = python("-m", "tfprof", "overview", SAMPLE)
     assert ran.stderr == ""
     lines = [line for line in ran.stdout.splitlines() if str(SAMPLE) not in line]
     fits("\n".join(lines), 24, 80)
@@ -434,21 +429,14 @@ def test_words_that_are_neither_command_nor_path(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     there = f"(there are: {', '.join(COMMANDS)}), and no file of that name"
-    assert run("sumary") == (
-        2,
-        "",
-        f"tfprof: there is no command 'sumary'; did you mean 'summary'? {there}\n",
-    )
-    assert run("zebra") == (2, "", f"tfprof: there is no command 'zebra' {there}\n")
+    for word, hint in (("sumary", "; did you mean 'summary'?"), ("zebra", "")):
+        assert run(word) == (2, "", f"tfprof: there is no command {word!r}{hint} {there}\n")
     code, out, err = run("gone.pbtxt")
     assert (code, out) == (3, "")
     assert err.startswith("tfprof: gone.pbtxt does not exist; expected a graph, ")
     (tmp_path / "graph.pbtxt").write_bytes(PROFILES["handmade"].graph.read_bytes())
-    assert run("graph.pbtxt", "scope") == (
-        2,
-        "",
-        "tfprof: 'scope' is a command: name it first, as in tfprof scope graph.pbtxt\n",
-    )
+    named_later = "tfprof: 'scope' is a command: name it first, as in tfprof scope graph.pbtxt\n"
+    assert run("graph.pbtxt", "scope") == (2, "", named_later)
     code, out, err = run("graph.pbtxt", "gone.pbtxt")
     assert (code, out) == (3, "")
     assert "gone.pbtxt does not exist" in err
@@ -489,12 +477,9 @@ def test_the_commands_it_names_can_be_pasted(
 
 
 def test_flags_alone_and_the_command_open_the_shell() -> None:
-    line = [sys.executable, "-m", "tfprof"]
     graph = str(PROFILES["handmade"].graph)
     for words in ([f"--graph_path={graph}"], ["shell", graph]):
-        shown = subprocess.run(
-            [*line, *words], input="overview\nshell\n", capture_output=True, check=True, text=True
-        )
+        shown = python("-m", "tfprof", *words, stdin="overview\nshell\n")
         assert shown.stdout.startswith("Graph of 11 nodes and 8 operation types")
         assert re.search(r"^Next +summary$", shown.stdout, re.MULTILINE)
         assert "E: this is the shell: it has one set of files; exit leaves it" in shown.stderr
