@@ -30,11 +30,13 @@ def nothing_is_left() -> Iterator[None]:
         tf.profiler.experimental.stop()
 
 
-def fit(*callbacks: Any, **more: Any) -> Any:
-    model = Own()
-    model.compile("sgd", "mse")
-    batches, ones = np.ones([10, 3], np.float32), np.ones([10, 4], np.float32)
-    model.fit(batches, ones, batch_size=2, verbose=0, callbacks=list(callbacks), **more)
+def fit(*callbacks: Any, model: Any = None, rows: int = 10, inputs: int = 3, **more: Any) -> Any:
+    """Train a model, which is our own if none is given, with batches of two rows."""
+    if model is None:
+        model = Own()
+        model.compile("sgd", "mse")
+    given, ones = np.ones([rows, inputs], np.float32), np.ones([rows, 4], np.float32)
+    model.fit(given, ones, batch_size=2, verbose=0, callbacks=list(callbacks), **more)
     return model
 
 
@@ -114,9 +116,7 @@ def test_a_training_of_unknown_length_that_is_too_short(
 def test_batches_that_keras_runs_at_once_are_one_step(tmp_path: Path) -> None:
     model = Own()
     model.compile("sgd", "mse", steps_per_execution=4)
-    callback = tfprof.capture_callback(tmp_path, batches=(5, 8))
-    ones = np.ones([26, 3], np.float32), np.ones([26, 4], np.float32)
-    model.fit(*ones, batch_size=2, verbose=0, callbacks=[callback])
+    fit(tfprof.capture_callback(tmp_path, batches=(5, 8)), model=model, rows=26)
     assert steps(tmp_path) == [4, 8]
 
 
@@ -142,9 +142,7 @@ def test_the_validation_of_a_training_is_not_counted(tmp_path: Path) -> None:
 def test_the_weights_of_the_model_are_told_from_all_other_variables(tmp_path: Path) -> None:
     model = Own()
     model.compile("adam", "mse", metrics=["mae"])
-    ones = np.ones([10, 3], np.float32), np.ones([10, 4], np.float32)
-    callback = tfprof.capture_callback(tmp_path, batches=(2, 3))
-    model.fit(*ones, batch_size=2, verbose=0, callbacks=[callback])
+    fit(tfprof.capture_callback(tmp_path, batches=(2, 3)), model=model)
     loaded = tfprof.load(tmp_path)
     report = loaded.scope(select=["params"], account_type_regexes=["_model_variables"])
     assert report.rows[0].total_params == model.count_params() == 3 * 4 + 4 + 7 * 7
@@ -211,9 +209,7 @@ def test_the_parts_of_a_training_step(tmp_path: Path) -> None:
     """Batches of 2 rows: 3x4 weights and 4 biases, and a layer of 4x4 weights below them."""
     model = keras.Sequential([keras.Input([3]), layers.Dense(4), layers.Dense(4, use_bias=False)])
     model.compile("sgd", "mse")
-    ones = np.ones([10, 3], np.float32), np.ones([10, 4], np.float32)
-    callback = tfprof.capture_callback(tmp_path, batches=(2, 3))
-    model.fit(*ones, batch_size=2, verbose=0, callbacks=[callback])
+    fit(tfprof.capture_callback(tmp_path, batches=(2, 3)), model=model)
     report = tfprof.load(tmp_path).summary(training=True)
     rows = {row["name"]: row for row in report.rows}
     assert [*rows] == ["forward", "backward", "optimizer"]
@@ -235,9 +231,7 @@ def test_the_parts_of_a_training_step_with_a_layer_that_is_used_twice(tmp_path: 
     given, twice = keras.Input([4]), layers.Dense(4, use_bias=False)
     model = keras.Model(given, twice(twice(given)))
     model.compile("adam", "mse")
-    ones = np.ones([10, 4], np.float32)
-    callback = tfprof.capture_callback(tmp_path, batches=(2, 3))
-    model.fit(ones, ones, batch_size=2, verbose=0, callbacks=[callback])
+    fit(tfprof.capture_callback(tmp_path, batches=(2, 3)), model=model, inputs=4)
     rows = {row["name"]: row for row in tfprof.load(tmp_path).summary(training=True).rows}
     assert rows["forward"]["multiply_adds"] == 2 * (2 * 4 * 4)
     assert rows["backward"]["multiply_adds"] == 3 * (2 * 4 * 4)

@@ -194,11 +194,6 @@ def test_without_streams(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- what is refused -------------------------------------------------------------------------
 
 
-def test_an_unknown_command_before_anything_else() -> None:
-    with pytest.raises(tfprof.UsageError, match=r"^unknown cmd: scoop; did you mean 'scope'"):
-        tfprof.profile("nowhere", cmd="scoop", options={"select": ["nothing"]})
-
-
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -210,8 +205,11 @@ def test_an_unknown_command_before_anything_else() -> None:
         ({"options": {"order_by": "speed"}}, "order_by has no 'speed'"),
         ({"options": {"select": ["param"]}}, "select has no 'param'; did you mean 'params'"),
         ({"options": {"output": "timeline"}}, "output timeline needs a file"),
+        # Before anything else.
+        ({"graph": "nowhere", "cmd": "scoop", "options": {"select": ["nothing"]}},
+         "^unknown cmd: scoop; did you mean 'scope'"),
     ],
-)
+)  # fmt: skip
 def test_what_is_refused(arguments: dict[str, Any], sentence: str) -> None:
     with pytest.raises(tfprof.UsageError, match=sentence):
         tfprof.profile(**{"graph": model(), **arguments})

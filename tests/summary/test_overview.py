@@ -17,6 +17,7 @@ import tfprof
 from children import python
 from draw import inputs, profile
 from ours import wire_of
+from printed import printed
 from profiles import DATA, PROFILES, SAMPLE
 from tfprof import cli
 from tfprof.foundation.lazy_dataclasses import replace
@@ -351,21 +352,17 @@ def test_names_stay_on_their_line() -> None:
 
 def test_every_form(capfd: pytest.CaptureFixture[str]) -> None:
     words = ["overview", str(RESNET.graph), *map(str, RESNET.runs), str(RESNET.op_log)]
-    assert cli.run([*words, "--format=json"]) == 0
-    document = json.loads(capfd.readouterr().out)
+    document = json.loads(printed(capfd, *words, "--format=json"))
     report = tfprof.load_sample().overview()
     assert document["schema"] == "tfprof.overview/1"
     assert document["total"] == report.total
     assert document["rows"] == report.rows
     assert document["devices"] == ["cpu:0"]
-    assert cli.run([*words, "--format=csv", "--rows=1"]) == 0
-    csv = capfd.readouterr().out.splitlines()
+    csv = printed(capfd, *words, "--format=csv", "--rows=1").splitlines()
     assert csv[0] == ("list,name,share,micros,float_ops,float_ops_per_second,parameters,incomplete")
     assert len(csv) == 4
-    assert cli.run([*words, "--format=md"]) == 0
-    assert "| Conv2DBackpropInput | 0.3861 |" in capfd.readouterr().out
-    assert cli.run([*words, "--output=none"]) == 0
-    assert capfd.readouterr().out == ""
+    assert "| Conv2DBackpropInput | 0.3861 |" in printed(capfd, *words, "--format=md")
+    assert printed(capfd, *words, "--output=none") == ""
 
 
 def test_it_pickles_and_becomes_a_frame() -> None:

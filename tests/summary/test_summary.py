@@ -12,6 +12,7 @@ import pytest
 from google.protobuf import text_format
 
 from case import GraphDef, OpLogProto
+from printed import printed
 from printed_tables import check_sums
 from profiles import PROFILES
 from small_summaries import (
@@ -327,31 +328,26 @@ def path(tmp_path: Path) -> str:
     return str(tmp_path / "graph.pb")
 
 
-def told(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    assert cli.run(["summary", *words]) == 0
-    return capsys.readouterr().out
-
-
 def test_the_command_prints_it(path: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert told(capsys, path) == SUMMARY
+    assert printed(capsys, "summary", path) == SUMMARY
 
 
 def test_it_comes_as_data(path: str, capsys: pytest.CaptureFixture[str]) -> None:
-    document: Any = json.loads(told(capsys, path, "--format=json"))
+    document: Any = json.loads(printed(capsys, "summary", path, "--format=json"))
     assert document["schema"] == "tfprof.summary/1"
     assert document["model"] == "net"
     assert document["total"]["float_ops"] == 3584
     assert [row["path"] for row in document["rows"]][1:3] == ["net/body/a", "net/body/b"]
-    rows = list(csv.DictReader(io.StringIO(told(capsys, path, "--format=csv"))))
+    rows = list(csv.DictReader(io.StringIO(printed(capsys, "summary", path, "--format=csv"))))
     assert [row["parameters"] for row in rows] == ["400", "128", "272", "0", "48"]
-    table = told(capsys, path, "--format=md").splitlines()
+    table = printed(capsys, "summary", path, "--format=md").splitlines()
     assert table[0].startswith("| layer | output shape | parameters |")
     assert table[3] == "| &emsp;a | (4, 16) | 128 | 1.02k | 512 | 512 B | 256 B |"
 
 
 def test_it_goes_to_a_file(path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / "summary.txt"
-    assert told(capsys, path, f"--output=file:outfile={target}") == ""
+    assert printed(capsys, "summary", path, f"--output=file:outfile={target}") == ""
     assert target.read_text(encoding="utf-8") == SUMMARY
 
 

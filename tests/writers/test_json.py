@@ -15,6 +15,7 @@ from case import Case, GraphDef
 from goldens import CASES, Golden
 from json_documents import ODD, asked, document, inputs, line, validator
 from ours import files_loaded, load
+from printed import printed
 from profiles import PROFILES
 from tfprof import cli
 from tfprof.foundation import units
@@ -237,9 +238,7 @@ def test_notes_tell_what_was_told_and_what_data_cannot_show() -> None:
 @settings(deadline=None, max_examples=60)
 @given(st.lists(ODD, min_size=1, max_size=4, unique=True))
 def test_any_name_comes_back(names: list[str]) -> None:
-    graph = GraphDef()
-    for name in names:
-        graph.node.add(name=name, op=name)
+    graph = GraphDef(node=[{"name": name, "op": name} for name in names])
     case = Case("graph", graph=graph.SerializeToString(), options={})
     query = Query.of({"select": ["op_types"]})
     text = b"".join(json_table(report_table(answer(load(case), "graph", query))))
@@ -259,9 +258,7 @@ def test_bytes_that_are_no_text_are_replaced() -> None:
 
 
 def test_many_rows_come_in_many_pieces() -> None:
-    graph = GraphDef()
-    for number in range(20_000):
-        graph.node.add(name=f"n{number:05d}", op="NoOp")
+    graph = GraphDef(node=[{"name": f"n{number:05d}", "op": "NoOp"} for number in range(20_000)])
     report = answer(load(Case("scope", graph=graph.SerializeToString())), "scope", Query())
     pieces = list(json_table(report_table(report)))
     assert max(map(len, pieces)) < sum(map(len, pieces)) / 2
@@ -281,11 +278,9 @@ class TestCommand:
         for kind in ("json", "csv", "md"):
             path = tmp_path / kind
             words = ["op", *HANDMADE.flags(), "--select=micros,device"]
-            assert cli.run([*words, f"--output={kind}:outfile={path}"]) == 0
-            assert capfd.readouterr().out == ""
+            assert printed(capfd, *words, f"--output={kind}:outfile={path}") == ""
             for spelled in (f"--format={kind}", f"--output={kind}"):
-                assert cli.run([*words, spelled]) == 0
-                assert capfd.readouterr().out.encode() == path.read_bytes()
+                assert printed(capfd, *words, spelled).encode() == path.read_bytes()
 
     def test_notes_of_the_profile_are_in_the_document(
         self, capfd: pytest.CaptureFixture[str]
@@ -296,10 +291,8 @@ class TestCommand:
             assert note["text"] in err
 
     def test_text_is_the_default_format(self, capfd: pytest.CaptureFixture[str]) -> None:
-        assert cli.run(["scope", *HANDMADE.flags()]) == 0
-        plain = capfd.readouterr().out
-        assert cli.run(["scope", *HANDMADE.flags(), "--format", "text"]) == 0
-        assert capfd.readouterr().out == plain
+        words = ["scope", *HANDMADE.flags()]
+        assert printed(capfd, *words, "--format", "text") == printed(capfd, *words)
 
     @pytest.mark.parametrize(
         ("words", "sentence"),
@@ -317,10 +310,9 @@ class TestCommand:
         assert re.search(sentence, capfd.readouterr().err)
 
     def test_advice_is_a_table_too(self, capfd: pytest.CaptureFixture[str]) -> None:
-        assert cli.run(["advise", *HANDMADE.flags()]) == 0
-        sections = capfd.readouterr().out.lstrip("\n").split("\n\n")
-        assert cli.run(["advise", *HANDMADE.flags(), "--format=json"]) == 0
-        made = json.loads(capfd.readouterr().out)
+        words = ["advise", *HANDMADE.flags()]
+        sections = printed(capfd, *words).lstrip("\n").split("\n\n")
+        made = json.loads(printed(capfd, *words, "--format=json"))
         assert (made["schema"], made["notes"]) == ("tfprof.advice/1", [])
         expected = {part.split(":")[0]: part.split("\n")[1:] for part in sections}
         assert made["checkers"] == list(expected)
