@@ -54,19 +54,13 @@ def test_a_formula_that_asks_for_an_attribute_it_did_not_name_is_told_so() -> No
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        ('s: "NHWC"', "NHWC"),
-        ("i: -3", -3),
-        ("f: 0.5", 0.5),
-        ("b: true", True),
-        ("b: false", False),
-        ("shape { dim { size: 2 } dim { size: -1 } }", [2, -1]),
-        ("list { i: [1, 2, 2, 1] }", [1, 2, 2, 1]),
-        ('list { s: ["a", "b"] }', ["a", "b"]),
+        ('s: "NHWC"', "NHWC"), ("i: -3", -3), ("f: 0.5", 0.5), ("b: true", True),
+        ("b: false", False), ("shape { dim { size: 2 } dim { size: -1 } }", [2, -1]),
+        ("list { i: [1, 2, 2, 1] }", [1, 2, 2, 1]), ('list { s: ["a", "b"] }', ["a", "b"]),
         ("list { b: [true, false] }", [True, False]),
-        ("list { shape { dim { size: 4 } } }", [[4]]),
-        ("list { }", []),
+        ("list { shape { dim { size: 4 } } }", [[4]]), ("list { }", []),
     ],
-)
+)  # fmt: skip
 def test_attributes_come_as_plain_values(value: str, expected: object) -> None:
     seen: list[object] = []
 

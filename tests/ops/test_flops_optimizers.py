@@ -147,25 +147,13 @@ def proximal_adagrad(var: Number, g: Number, accum: Number, *_: Number) -> None:
 
 
 UPDATE: dict[str, Callable[..., None]] = {
-    "GradientDescent": gradient_descent,
-    "Momentum": momentum,
-    "KerasMomentum": keras_momentum,
-    "Adagrad": adagrad,
-    "AdagradV2": adagrad_v2,
-    "AdagradDA": adagrad_da,
-    "Adadelta": adadelta,
-    "Adam": adam,
-    "AdamWithAmsgrad": amsgrad,
-    "AdaMax": ada_max,
-    "RMSProp": rms_prop,
-    "CenteredRMSProp": centered_rms_prop,
-    "Ftrl": ftrl,
-    "FtrlV2": ftrl_v2,
-    "AddSign": add_sign,
-    "PowerSign": power_sign,
-    "ProximalGradientDescent": proximal_gradient_descent,
+    "GradientDescent": gradient_descent, "Momentum": momentum, "KerasMomentum": keras_momentum,
+    "Adagrad": adagrad, "AdagradV2": adagrad_v2, "AdagradDA": adagrad_da, "Adadelta": adadelta,
+    "Adam": adam, "AdamWithAmsgrad": amsgrad, "AdaMax": ada_max, "RMSProp": rms_prop,
+    "CenteredRMSProp": centered_rms_prop, "Ftrl": ftrl, "FtrlV2": ftrl_v2, "AddSign": add_sign,
+    "PowerSign": power_sign, "ProximalGradientDescent": proximal_gradient_descent,
     "ProximalAdagrad": proximal_adagrad,
-}
+}  # fmt: skip
 
 
 def steps(update: Callable[..., None], elements: int) -> int:

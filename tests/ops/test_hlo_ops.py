@@ -83,18 +83,12 @@ def test_classes_that_summaries_ask_for() -> None:
 @pytest.mark.parametrize(
     ("opcode", "kind"),
     [
-        ("dot", "matrix product"),
-        ("convolution", "convolution"),
-        ("reduce-window", "pooling and reduction"),
-        ("all-reduce", "pooling and reduction"),
-        ("batch-norm-grad", "normalization"),
-        ("tanh", "activation"),
-        ("multiply", "elementwise"),
-        ("transpose", "data movement"),
-        ("custom-call", "other"),
-        ("while", "other"),
+        ("dot", "matrix product"), ("convolution", "convolution"),
+        ("reduce-window", "pooling and reduction"), ("all-reduce", "pooling and reduction"),
+        ("batch-norm-grad", "normalization"), ("tanh", "activation"), ("multiply", "elementwise"),
+        ("transpose", "data movement"), ("custom-call", "other"), ("while", "other"),
     ],
-)
+)  # fmt: skip
 def test_kinds(opcode: str, kind: str) -> None:
     assert kind_of(opcode) == kind
 
@@ -114,19 +108,12 @@ def test_elementwise(opcode: str) -> None:
 @pytest.mark.parametrize(
     ("opcode", "twin"),
     [
-        ("select", "SelectV2"),
-        ("convert", "Cast"),
-        ("complex", "Complex"),
-        ("real", "Real"),
-        ("imag", "Imag"),
-        ("sort", "XlaSort"),
-        ("topk", "TopKV2"),
-        ("gather", "GatherV2"),
-        ("rng-bit-generator", "XlaRngBitGenerator"),
-        ("reduce-precision", "XlaReducePrecision"),
+        ("select", "SelectV2"), ("convert", "Cast"), ("complex", "Complex"), ("real", "Real"),
+        ("imag", "Imag"), ("sort", "XlaSort"), ("topk", "TopKV2"), ("gather", "GatherV2"),
+        ("rng-bit-generator", "XlaRngBitGenerator"), ("reduce-precision", "XlaReducePrecision"),
         ("stochastic-convert", "StochasticCastToInt"),
     ],
-)
+)  # fmt: skip
 def test_what_counts_nothing_in_tensorflow_counts_nothing_here(opcode: str, twin: str) -> None:
     assert OPS[twin].is_a("no arithmetic")
     assert OPS[opcode].is_a("no arithmetic")

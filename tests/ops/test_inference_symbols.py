@@ -88,14 +88,9 @@ def test_sizes_go_through_the_graph() -> None:
         for node, name in enumerate(profile.nodes.name.texts())
     }
     assert found == {
-        "net/ids": [8, -1, 7],
-        "image": [8, 7],
-        "rate": [1],
-        "any": [],
-        "w": [7, 5],
-        "mul": [8, 5],
-        "scaled": [8, 5],
-    }
+        "net/ids": [8, -1, 7], "image": [8, 7], "rate": [1], "any": [], "w": [7, 5],
+        "mul": [8, 5], "scaled": [8, 5],
+    }  # fmt: skip
 
 
 def test_a_shape_listed_in_full_stays() -> None:

@@ -86,18 +86,11 @@ def test_long_names_lack_their_middle() -> None:
 @pytest.mark.parametrize(
     ("number", "expected"),
     [
-        (0, "0"),
-        (999, "999"),
-        (1_000, "1.00k"),
-        (11_849, "11.8k"),
-        (999_499, "999k"),
-        (999_999, "1.00M"),
-        (7_715_995_648, "7.72G"),
-        (5 * 10**12, "5.00T"),
-        (10**19, "10000P"),
+        (0, "0"), (999, "999"), (1_000, "1.00k"), (11_849, "11.8k"), (999_499, "999k"),
+        (999_999, "1.00M"), (7_715_995_648, "7.72G"), (5 * 10**12, "5.00T"), (10**19, "10000P"),
         (Fraction(5, 2), "2.5"),
     ],
-)
+)  # fmt: skip
 def test_short_numbers_have_three_digits(number: int | Fraction, expected: str) -> None:
     assert short(number) == expected
 

@@ -180,24 +180,15 @@ def test_a_bound_of_zero_hides_what_is_below_zero_and_nothing_else_is_blamed() -
 
 # A value of each option that leaves every row in place; any other option hides none.
 FREE: dict[str, Any] = {
-    "max_depth": 99,
-    "account_type_regexes": [".*"],
-    "start_name_regexes": [".*"],
-    "trim_name_regexes": [],
-    "show_name_regexes": [".*"],
-    "hide_name_regexes": [],
+    "max_depth": 99, "account_type_regexes": [".*"], "start_name_regexes": [".*"],
+    "trim_name_regexes": [], "show_name_regexes": [".*"], "hide_name_regexes": [],
     "device_regexes": [".*"],
-}
+}  # fmt: skip
 RESTRICTS: dict[str, Any] = {
-    "max_depth": 1,
-    "account_type_regexes": ["MatMul"],
-    "start_name_regexes": ["a"],
-    "trim_name_regexes": ["a"],
-    "show_name_regexes": ["a.*"],
-    "hide_name_regexes": ["e"],
-    "device_regexes": ["gpu"],
-    "min_micros": 8,
-}
+    "max_depth": 1, "account_type_regexes": ["MatMul"], "start_name_regexes": ["a"],
+    "trim_name_regexes": ["a"], "show_name_regexes": ["a.*"], "hide_name_regexes": ["e"],
+    "device_regexes": ["gpu"], "min_micros": 8,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("option", RESTRICTS)
