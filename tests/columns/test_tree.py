@@ -89,24 +89,15 @@ def trees_marked(draw: st.DrawFn) -> Marked:
 
 @often
 @given(depths())
-def test_depths_come_back_as_they_were_drawn(depth: list[int]) -> None:
-    assert tree_of(depth).depth.tolist() == depth
-
-
-@often
-@given(depths())
-def test_the_parent_is_the_last_row_before_that_is_less_deep(depth: list[int]) -> None:
-    assert tree_of(depth).parent.tolist() == parents_of(depth)
-
-
-@often
-@given(depths())
-def test_the_children_of_a_row_are_the_rows_whose_parent_it_is(depth: list[int]) -> None:
+def test_depths_parents_and_children_are_those_that_were_drawn(depth: list[int]) -> None:
     tree, parent = tree_of(depth), parents_of(depth)
+    assert tree.depth.tolist() == depth
+    assert tree.parent.tolist() == parent
     for row in range(len(depth)):
         below = children(parent, row)
         assert tree.children(row) == below
         assert bool(tree.is_leaf[row]) == (not below)
+    assert tree.keep_rows(bools([True] * len(depth))).depth.tolist() == depth
 
 
 @often
@@ -193,12 +184,6 @@ def test_children_of_a_row_that_goes_move_up_to_the_nearest_one_that_stays(drawn
     smaller = tree.keep_rows(bools(kept))
     smaller.check()
     assert smaller.parent.tolist() == expected
-
-
-@often
-@given(depths())
-def test_keeping_all_changes_nothing(depth: list[int]) -> None:
-    assert tree_of(depth).keep_rows(bools([True] * len(depth))).depth.tolist() == depth
 
 
 @often

@@ -193,7 +193,7 @@ def element(at: int, of: int, place: int) -> bytes:
     return instruction(f"e{at}", "get-tuple-element", at, [of], varint(13, place), dims=())
 
 
-def counting(bounds: list[int], steps: list[int], *, alike: int = 0) -> Profile:
+def counting(bounds: list[int], steps: list[int], *, alike: int) -> Profile:
     """A loop of counters that start at 0; each has its step, and all stay below their bounds.
 
     The last ones that are *alike* start as the same constant.
@@ -245,34 +245,29 @@ def counting(bounds: list[int], steps: list[int], *, alike: int = 0) -> Profile:
 
 
 @pytest.mark.parametrize(
-    ("bounds", "steps", "expected"),
+    ("bounds", "steps", "alike", "expected"),
     [
-        ([9], [2], [5, 0]),  # 0, 2, 4, 6, 8; it ends at 10
-        ([9, 7, 100], [1, 2, 30], [4, -1]),  # 9, 4 (0, 2, 4, 6) and 4 (0, 30, 60, 90)
-        ([9, 9], [2, 2], [5, 0]),
-        ([9, 4], [1, 1], [4, 0]),  # the first ends at 4
-        ([-9, 4], [1, 1], [0, 0]),
-        ([100] * 15 + [3], [1] * 16, [3, 0]),
-        ([100] * 16 + [3], [1] * 17, [-1, -1]),  # more than 16 comparisons: unknown
+        ([9], [2], 0, [5, 0]),  # 0, 2, 4, 6, 8; it ends at 10
+        ([9, 7, 100], [1, 2, 30], 0, [4, -1]),  # 9, 4 (0, 2, 4, 6) and 4 (0, 30, 60, 90)
+        ([9, 9], [2, 2], 0, [5, 0]),
+        ([9, 4], [1, 1], 0, [4, 0]),  # the first ends at 4
+        ([-9, 4], [1, 1], 0, [0, 0]),
+        ([100] * 15 + [3], [1] * 16, 0, [3, 0]),
+        ([100] * 16 + [3], [1] * 17, 0, [-1, -1]),  # more than 16 comparisons: unknown
+        # Any that start as the same constant may be the counter: they are alike, or the loop has no
+        # known bound.
+        ([6, 6], [2, 2], 2, [3, 0]),
+        ([6, 6], [2, 1], 2, [-1, -1]),
+        ([6] * 16, [2] * 16, 16, [3, 0]),
+        # Too many are not tried; the loop may end sooner than the one by itself allows.
+        ([6], [2] * 17, 17, [-1, -1]),
+        ([4, 6], [1] + [2] * 17, 17, [4, -1]),
     ],
 )
 def test_the_comparison_that_ends_first_counts(
-    bounds: list[int], steps: list[int], expected: list[int]
+    bounds: list[int], steps: list[int], alike: int, expected: list[int]
 ) -> None:
-    assert trips(counting(bounds, steps)) == expected
-
-
-def test_counters_that_start_as_the_same_constant() -> None:
-    """Any of them may be the counter: they are alike, or the loop has no known bound."""
-    assert trips(counting([6, 6], [2, 2], alike=2)) == [3, 0]
-    assert trips(counting([6, 6], [2, 1], alike=2)) == [-1, -1]
-    assert trips(counting([6] * 16, [2] * 16, alike=16)) == [3, 0]
-
-
-def test_too_many_counters_that_start_as_the_same_constant() -> None:
-    """They are not tried; the loop may end sooner than the one that is by itself allows."""
-    assert trips(counting([6], [2] * 17, alike=17)) == [-1, -1]
-    assert trips(counting([4, 6], [1] + [2] * 17, alike=17)) == [4, -1]
+    assert trips(counting(bounds, steps, alike=alike)) == expected
 
 
 @pytest.mark.parametrize("start", ["t", "s"])

@@ -307,9 +307,16 @@ def test_displayed(shows: Shows, options: dict[str, Any], expected: str) -> None
     shows(expected, **options)
 
 
-def test_a_step_that_was_not_run_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"there is no step 2 \(steps: 0, 1\)"):
-        draw.report(draw.profile(SIX_ROWS), step=2)
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"step": 2}, r"there is no step 2 \(steps: 0, 1\)"),
+        ({"order_by": "occurrence"}, "cannot order by occurrence"),  # no row is a group
+    ],
+)
+def test_what_is_refused(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        draw.report(draw.profile(SIX_ROWS), **options)
 
 
 LOSS = "  loss (8us/8us)\n"
@@ -338,11 +345,6 @@ def test_order_by_puts_the_largest_total_first_among_siblings(
     shows: Shows, order_by: str, rows: str
 ) -> None:
     shows("\n_TFProfRoot (--/120us)\n" + rows, order_by=order_by)
-
-
-def test_order_by_occurrence_is_refused_where_no_row_is_a_group() -> None:
-    with pytest.raises(UsageError, match="cannot order by occurrence"):
-        draw.report(draw.profile(SIX_ROWS), order_by="occurrence")
 
 
 TIMES = ("--/520us, --/400us, --/120us", "420us/422us, 400us/400us, 20us/22us")

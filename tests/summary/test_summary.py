@@ -318,10 +318,6 @@ def path(tmp_path: Path) -> str:
     return str(tmp_path / "graph.pb")
 
 
-def test_the_command_prints_it(path: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert printed(capsys, "summary", path) == SUMMARY
-
-
 def test_it_comes_as_data(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     document: Any = json.loads(printed(capsys, "summary", path, "--format=json"))
     assert document["schema"] == "tfprof.summary/1"
@@ -335,7 +331,10 @@ def test_it_comes_as_data(path: str, capsys: pytest.CaptureFixture[str]) -> None
     assert table[3] == "| &emsp;a | (4, 16) | 128 | 1.02k | 512 | 512 B | 256 B |"
 
 
-def test_it_goes_to_a_file(path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_is_printed_or_goes_to_a_file(
+    path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert printed(capsys, "summary", path) == SUMMARY
     target = tmp_path / "summary.txt"
     assert printed(capsys, "summary", path, f"--output=file:outfile={target}") == ""
     assert target.read_text(encoding="utf-8") == SUMMARY
