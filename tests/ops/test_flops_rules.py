@@ -68,9 +68,7 @@ def test_product_of_matrices(op: str, transpose_a: bool) -> None:  # noqa: FBT00
 )
 @pytest.mark.parametrize("is_turned", [False, True])
 def test_where_the_left_factor_is_open_the_right_one_says_what_is_summed_over(
-    op: str,
-    turned: str,
-    is_turned: bool,  # noqa: FBT001
+    op: str, turned: str, *, is_turned: bool
 ) -> None:
     tally = Tally()
     multiplied(tally.tensor(3, 4), tally.tensor(4, 5), 3, 4, 5)

@@ -7,10 +7,8 @@ import os
 import pickle
 import re
 import shlex
-import sys
 from typing import TYPE_CHECKING, Any, Final
 
-import pexpect
 import pytest
 
 import tfprof
@@ -19,6 +17,7 @@ from draw import inputs, profile
 from ours import wire_of
 from printed import printed
 from profiles import DATA, PROFILES, SAMPLE
+from screens import Screen
 from tfprof import cli
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.results.loaded import Loaded
@@ -291,19 +290,10 @@ def rows_below(text: str, heading: str) -> int:
 
 @pytest.mark.parametrize(("lines", "columns", "rows"), [(24, 80, 3), (30, 100, 5), (50, 200, 5)])
 def test_it_fits_a_terminal(lines: int, columns: int, rows: int) -> None:
-    child = pexpect.spawn(
-        sys.executable,
-        ["-m", "tfprof", "demo"],
-        env={**os.environ, "TERM": "xterm"},
-        encoding="utf-8",
-        timeout=60,
-        dimensions=(lines, columns),
-    )
-    child.expect(pexpect.EOF)
-    child.close()
-    assert child.exitstatus == 0
+    code, sent = Screen(["demo"], (lines, columns)).ends()
+    assert code == 0
     # What progress draws on its line is cleared again.
-    text = re.sub(r"[^\n]*\r\x1b\[K", "", str(child.before).replace("\r\n", "\n"))
+    text = re.sub(r"[^\n]*\r\x1b\[K", "", sent)
     fits(text, lines, columns)
     for heading in ("Layer ", "Operation type", "Line of code"):
         assert rows_below(text, heading) == rows
