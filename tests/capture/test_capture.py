@@ -56,6 +56,12 @@ def nothing_is_left() -> Iterator[None]:
         tf.profiler.experimental.stop()
 
 
+def refused(folder: Path, error: type[Exception], sentence: str | None = None) -> None:
+    """Assert that a capture into this folder is refused before anything is run."""
+    with pytest.raises(error, match=sentence), tfprof.capture(folder):
+        pytest.fail("it was entered")
+
+
 def test_all_that_runs_is_in_the_folder(tmp_path: Path) -> None:
     with tfprof.capture(tmp_path / "log"):
         train_step(tf.ones([2, 3]))
@@ -233,23 +239,16 @@ def test_nothing_is_written_where_the_program_fails(tmp_path: Path) -> None:
 
 
 def test_one_inside_of_another_is_refused(tmp_path: Path) -> None:
-    with (
-        tfprof.capture(tmp_path / "outer"),
-        pytest.raises(tfprof.UsageError, match=r"^a capture is already running"),
-        tfprof.capture(tmp_path / "inner"),
-    ):
-        pytest.fail("it was entered")
+    with tfprof.capture(tmp_path / "outer"):
+        refused(tmp_path / "inner", tfprof.UsageError, "^a capture is already running")
     assert calls(tmp_path / "outer") == []
 
 
 def test_a_profiler_that_runs_is_left_alone(tmp_path: Path) -> None:
     tf.profiler.experimental.start(str(tmp_path / "theirs"))
     try:
-        with (
-            pytest.raises(tfprof.UsageError, match=r"^TensorFlow's profiler is already running"),
-            tfprof.capture(tmp_path / "ours"),
-        ):
-            pytest.fail("it was entered")
+        sentence = "^TensorFlow's profiler is already running"
+        refused(tmp_path / "ours", tfprof.UsageError, sentence)
         assert not (tmp_path / "ours").exists()
     finally:
         tf.profiler.experimental.stop(save=False)
@@ -258,21 +257,16 @@ def test_a_profiler_that_runs_is_left_alone(tmp_path: Path) -> None:
 def test_a_saved_model_is_not_overwritten(tmp_path: Path) -> None:
     tf.saved_model.save(tf.Module(), str(tmp_path))
     before = (tmp_path / "saved_model.pb").read_bytes()
-    with (
-        pytest.raises(tfprof.OutputError, match=r"saved_model.pb was not written by a capture"),
-        tfprof.capture(tmp_path),
-    ):
-        pytest.fail("it was entered")
+    sentence = r"saved_model.pb was not written by a capture"
+    refused(tmp_path, tfprof.OutputError, sentence)
     assert (tmp_path / "saved_model.pb").read_bytes() == before
     (tmp_path / "saved_model.pb").write_bytes(b"\xff\xff")
-    with pytest.raises(tfprof.OutputError), tfprof.capture(tmp_path):
-        pytest.fail("it was entered")
+    refused(tmp_path, tfprof.OutputError)
 
 
 def test_what_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(tfprof.OutputError), tfprof.capture(tmp_path / "file"):
-        pytest.fail("it was entered")
+    refused(tmp_path / "file", tfprof.OutputError)
     with pytest.raises(tfprof.UsageError, match=r"is empty$"):
         tfprof.capture("")
     with pytest.raises(tfprof.UsageError, match="folder"):

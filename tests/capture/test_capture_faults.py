@@ -11,7 +11,7 @@ import pytest
 import tensorflow as tf
 
 import tfprof
-from tfprof import cli
+from printed import printed
 from tfprof.capture import debug_info, folder, keras_models, saved_model, variables
 from tfprof.io.write_files import write_file
 
@@ -171,9 +171,7 @@ def test_info_shows_what_could_not_be_captured(
     warns = pytest.warns(UserWarning, match="the lines of the program are missing: Broken")
     with warns, tfprof.capture(tmp_path):
         tf.function(lambda x: x + 1.0)(tf.ones([2]))
-    capfd.readouterr()
-    assert cli.run(["info", str(tmp_path)]) == 0
-    out = capfd.readouterr().out
+    out = printed(capfd, "info", tmp_path)
     assert "1 note: the capture is incomplete: the lines of the program are missing: Br" in out
     assert "not recognised" not in out
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gc
 import inspect
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import keras
@@ -15,6 +13,7 @@ import tensorflow as tf
 
 import tfprof
 from captured import calls, read, steps
+from children import python
 from live_functions import KERAS_3, Own, layers
 
 if TYPE_CHECKING:
@@ -31,11 +30,13 @@ def nothing_is_left() -> Iterator[None]:
         tf.profiler.experimental.stop()
 
 
-def fit(*callbacks: Any, **more: Any) -> Any:
-    model = Own()
-    model.compile("sgd", "mse")
-    batches, ones = np.ones([10, 3], np.float32), np.ones([10, 4], np.float32)
-    model.fit(batches, ones, batch_size=2, verbose=0, callbacks=list(callbacks), **more)
+def fit(*callbacks: Any, model: Any = None, rows: int = 10, inputs: int = 3, **more: Any) -> Any:
+    """Train a model, which is our own if none is given, with batches of two rows."""
+    if model is None:
+        model = Own()
+        model.compile("sgd", "mse")
+    given, ones = np.ones([rows, inputs], np.float32), np.ones([rows, 4], np.float32)
+    model.fit(given, ones, batch_size=2, verbose=0, callbacks=list(callbacks), **more)
     return model
 
 
@@ -77,20 +78,14 @@ KERAS_2 = """if True:
 def test_batches_of_keras_2_are_counted_over_epochs(tmp_path: Path) -> None:
     """Keras 2 marks each batch itself, by its number in the epoch, around our step."""
     pytest.importorskip("tf_keras")
-    ran = subprocess.run(
-        [sys.executable, "-c", KERAS_2, str(tmp_path)], capture_output=True, text=True, check=False
-    )
-    assert ran.stdout == "(6, 7, 8, 9)\n", ran.stderr
+    assert python("-c", KERAS_2, tmp_path).stdout == "(6, 7, 8, 9)\n"
 
 
 @pytest.mark.parametrize(
     ("batches", "taken"), [((5, 8), [1, 2, 3, 4]), ((7, 8), [3, 4]), ((3, 9), [3, 4])]
 )
 def test_a_training_that_is_too_short_has_its_last_batches_captured(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    batches: tuple[int, int],
-    taken: list[int],
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], batches: tuple[int, int], taken: list[int]
 ) -> None:
     fit(tfprof.capture_callback(tmp_path, batches=batches))
     assert steps(tmp_path) == taken
@@ -121,9 +116,7 @@ def test_a_training_of_unknown_length_that_is_too_short(
 def test_batches_that_keras_runs_at_once_are_one_step(tmp_path: Path) -> None:
     model = Own()
     model.compile("sgd", "mse", steps_per_execution=4)
-    callback = tfprof.capture_callback(tmp_path, batches=(5, 8))
-    ones = np.ones([26, 3], np.float32), np.ones([26, 4], np.float32)
-    model.fit(*ones, batch_size=2, verbose=0, callbacks=[callback])
+    fit(tfprof.capture_callback(tmp_path, batches=(5, 8)), model=model, rows=26)
     assert steps(tmp_path) == [4, 8]
 
 
@@ -149,9 +142,7 @@ def test_the_validation_of_a_training_is_not_counted(tmp_path: Path) -> None:
 def test_the_weights_of_the_model_are_told_from_all_other_variables(tmp_path: Path) -> None:
     model = Own()
     model.compile("adam", "mse", metrics=["mae"])
-    ones = np.ones([10, 3], np.float32), np.ones([10, 4], np.float32)
-    callback = tfprof.capture_callback(tmp_path, batches=(2, 3))
-    model.fit(*ones, batch_size=2, verbose=0, callbacks=[callback])
+    fit(tfprof.capture_callback(tmp_path, batches=(2, 3)), model=model)
     loaded = tfprof.load(tmp_path)
     report = loaded.scope(select=["params"], account_type_regexes=["_model_variables"])
     assert report.rows[0].total_params == model.count_params() == 3 * 4 + 4 + 7 * 7
@@ -179,9 +170,7 @@ def test_training_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     del callback
 
 
-def test_training_goes_on_where_something_else_profiles(
-    tmp_path: Path,
-) -> None:
+def test_training_goes_on_where_something_else_profiles(tmp_path: Path) -> None:
     tf.profiler.experimental.start(str(tmp_path / "theirs"))
     sentence = (
         "^tfprof: nothing was captured: TensorFlow's profiler is already running: stop it first$"
@@ -195,9 +184,7 @@ def test_training_goes_on_where_something_else_profiles(
     assert not (tmp_path / "log").exists()
 
 
-def test_training_goes_on_where_the_folder_cannot_be_written(
-    tmp_path: Path,
-) -> None:
+def test_training_goes_on_where_the_folder_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "debug").touch()  # a file in place of a folder
     with pytest.warns(UserWarning, match="^tfprof") as told:
         model = fit(tfprof.capture_callback(tmp_path, batches=(1, 2)), epochs=2)
@@ -222,9 +209,7 @@ def test_the_parts_of_a_training_step(tmp_path: Path) -> None:
     """Batches of 2 rows: 3x4 weights and 4 biases, and a layer of 4x4 weights below them."""
     model = keras.Sequential([keras.Input([3]), layers.Dense(4), layers.Dense(4, use_bias=False)])
     model.compile("sgd", "mse")
-    ones = np.ones([10, 3], np.float32), np.ones([10, 4], np.float32)
-    callback = tfprof.capture_callback(tmp_path, batches=(2, 3))
-    model.fit(*ones, batch_size=2, verbose=0, callbacks=[callback])
+    fit(tfprof.capture_callback(tmp_path, batches=(2, 3)), model=model)
     report = tfprof.load(tmp_path).summary(training=True)
     rows = {row["name"]: row for row in report.rows}
     assert [*rows] == ["forward", "backward", "optimizer"]
@@ -246,9 +231,7 @@ def test_the_parts_of_a_training_step_with_a_layer_that_is_used_twice(tmp_path: 
     given, twice = keras.Input([4]), layers.Dense(4, use_bias=False)
     model = keras.Model(given, twice(twice(given)))
     model.compile("adam", "mse")
-    ones = np.ones([10, 4], np.float32)
-    callback = tfprof.capture_callback(tmp_path, batches=(2, 3))
-    model.fit(ones, ones, batch_size=2, verbose=0, callbacks=[callback])
+    fit(tfprof.capture_callback(tmp_path, batches=(2, 3)), model=model, inputs=4)
     rows = {row["name"]: row for row in tfprof.load(tmp_path).summary(training=True).rows}
     assert rows["forward"]["multiply_adds"] == 2 * (2 * 4 * 4)
     assert rows["backward"]["multiply_adds"] == 3 * (2 * 4 * 4)

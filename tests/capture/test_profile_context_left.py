@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from children import python
 from profiled_sessions import TIMES, Model, base_session, context, steps_of_profiler, tensorflow
 from tfprof.errors import OutputError, UsageError
 
@@ -120,9 +119,7 @@ def test_tensorflow_is_imported_when_a_context_is_entered() -> None:
         with context:
             print("entered")
     """
-    ran = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
-    )
+    ran = python("-c", program, check=False)
     assert not ran.stdout
     assert ran.stderr.splitlines()[-1] == (
         "tfprof.errors.UsageError: a ProfileContext needs TensorFlow, which is not installed"
@@ -165,28 +162,29 @@ def test_what_cannot_be_asked_for() -> None:
         bare.add_auto_profile_dump("", [1])
 
 
+def refused(profiled: Any, sentence: str) -> None:
+    with pytest.raises(OutputError, match=sentence), profiled:
+        pytest.fail("entered")
+
+
 def test_a_folder_that_cannot_be_made_is_told_before_anything_runs(tmp_path: Path) -> None:
     before = base_session().run
     (tmp_path / "file").write_text("in the way")
-    hopeless = context(tmp_path / "file" / "dir", trace_steps=[1], dump_steps=[0])
-    with pytest.raises(OutputError, match="cannot be made"), hopeless:
-        pytest.fail("entered")
+    refused(context(tmp_path / "file" / "dir", trace_steps=[1], dump_steps=[0]), "cannot be made")
     assert base_session().run is before
     assert not hasattr(base_session(), "profile_context")
     with context() as bare, pytest.raises(OutputError, match="cannot be made"):
         bare.add_auto_profile_dump(tmp_path / "file" / "dir", [0])
     early = context()
     early.add_auto_profile_dump(tmp_path / "file" / "dir", [0])
-    with pytest.raises(OutputError, match="cannot be made"), early:
-        pytest.fail("entered")
+    refused(early, "cannot be made")
 
 
 def test_a_folder_that_cannot_be_written_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("os.access", lambda *_: False)
-    with pytest.raises(OutputError, match="cannot be written to"), context(tmp_path):
-        pytest.fail("entered")
+    refused(context(tmp_path), "cannot be written to")
 
 
 def test_a_dump_that_fails_loses_no_values(

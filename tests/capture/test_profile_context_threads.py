@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from oracle import Oracle
 
 
-# --- sessions and threads ----------------------------------------------------------------------
-
-
 def test_every_kind_of_session_counts(model: Model, tmp_path: Path) -> None:
     v1 = tensorflow().compat.v1
     with context(tmp_path, trace_steps=range(10), dump_steps=[]) as profiled:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import gzip
-import json
 import random
 import re
 from dataclasses import replace
@@ -19,6 +17,7 @@ from case import Case, GraphDef, OpLogProto, RunMetadata, survivable
 from profiles import DATA, PROFILES
 from random_cases import agree, batches, make_case
 from random_values import chance
+from recorded import records
 from same_advice import AdviceProto, differences, said, sections
 from tfprof.checkers import CHECKERS, Advice, advise
 from tfprof.errors import UsageError
@@ -171,13 +170,10 @@ def test_busy_models_reach_every_branch() -> None:
 # --- recorded answers --------------------------------------------------------------------------
 
 
-def recorded() -> list[dict[str, Any]]:
-    packed = (DATA / "golden" / "cases.jsonl.gz").read_bytes()
-    cases = [json.loads(line) for line in gzip.decompress(packed).decode().splitlines()]
-    return [case for case in cases if case["cmd"] == "advise"]
+RECORDED: Final = [record for record in records() if record["cmd"] == "advise"]
 
 
-@pytest.mark.parametrize("record", recorded(), ids=lambda record: record["id"])
+@pytest.mark.parametrize("record", RECORDED, ids=lambda record: record["id"])
 def test_recorded_answer(record: dict[str, Any]) -> None:
     steps = tuple((step, base64.b64decode(run)) for step, run in record["steps"])
     graph, op_log = base64.b64decode(record["graph"]), base64.b64decode(record["oplog"])
@@ -263,8 +259,7 @@ LAST, FIRST, NUMBER, PLACEHOLDER = b"\x12\4NHWC", b"\x12\4NCHW", b"\x18\3", b"\x
 
 
 @pytest.mark.parametrize(
-    "values",
-    [[LAST + NUMBER], [NUMBER + LAST], [PLACEHOLDER], [b""], [FIRST, LAST], [LAST, FIRST]],
+    "values", [[LAST + NUMBER], [NUMBER + LAST], [PLACEHOLDER], [b""], [FIRST, LAST], [LAST, FIRST]]
 )
 def test_a_data_format_is_read_as_protobuf_reads_it(oracle: Oracle, values: list[bytes]) -> None:
     node = b"\x0a\x01c"

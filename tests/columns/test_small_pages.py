@@ -35,9 +35,7 @@ def test_the_choice_of_the_program_comes_back(chosen: bool) -> None:  # noqa: FB
     assert multiarray._get_madvise_hugepage() == chosen
 
 
-def test_the_choice_comes_back_when_the_last_of_several_threads_is_done(
-    chosen: bool,  # noqa: FBT001
-) -> None:
+def test_the_choice_comes_back_when_the_last_of_several_threads_is_done(*, chosen: bool) -> None:
     first, second = small_pages(), small_pages()
     first.__enter__()
     second.__enter__()

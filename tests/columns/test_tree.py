@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
     from tfprof.columns.strings import I64, Bool
 
+Numbered = tuple[Tree, list[int], list[int]]
+"""A tree, its parent list, and a number for each row."""
+Marked = tuple[Tree, list[int], list[bool]]
+"""A tree, its parent list, and whether each row is marked."""
+
 MANY = 200_000
 INT64 = st.integers(-(2**63), 2**63 - 1)
 
@@ -52,6 +57,15 @@ def parents_of(depth: Sequence[int]) -> list[int]:
     return result
 
 
+def children(parent: list[int], row: int) -> list[int]:
+    return [child for child, above in enumerate(parent) if above == row]
+
+
+def path(parent: list[int], row: int) -> list[int]:
+    """*row* and the rows above it, up to the root."""
+    return [row, *path(parent, parent[row])] if row >= 0 else []
+
+
 def ints(column: Sequence[int]) -> I64:
     return np.array(column, np.int64)
 
@@ -61,49 +75,34 @@ def bools(column: Sequence[bool]) -> Bool:
 
 
 @st.composite
-def trees_with(
-    draw: st.DrawFn, column: st.SearchStrategy[int]
-) -> tuple[Tree, list[int], list[int]]:
-    """(tree, its parent list, a number a row)."""
+def trees_with(draw: st.DrawFn, column: st.SearchStrategy[int]) -> Numbered:
     depth = draw(depths())
     numbers = draw(st.lists(column, min_size=len(depth), max_size=len(depth)))
     return tree_of(depth), parents_of(depth), numbers
 
 
 @st.composite
-def trees_marked(draw: st.DrawFn) -> tuple[Tree, list[int], list[bool]]:
-    """(tree, its parent list, whether each row is marked)."""
+def trees_marked(draw: st.DrawFn) -> Marked:
     tree, parent, numbers = draw(trees_with(st.integers(0, 1)))
     return tree, parent, [bool(number) for number in numbers]
 
 
 @often
 @given(depths())
-def test_depths_come_back_as_they_were_drawn(depth: list[int]) -> None:
-    assert tree_of(depth).depth.tolist() == depth
-
-
-@often
-@given(depths())
-def test_the_parent_is_the_last_row_before_that_is_less_deep(depth: list[int]) -> None:
-    assert tree_of(depth).parent.tolist() == parents_of(depth)
-
-
-@often
-@given(depths())
-def test_the_children_of_a_row_are_the_rows_whose_parent_it_is(depth: list[int]) -> None:
+def test_depths_parents_and_children_are_those_that_were_drawn(depth: list[int]) -> None:
     tree, parent = tree_of(depth), parents_of(depth)
+    assert tree.depth.tolist() == depth
+    assert tree.parent.tolist() == parent
     for row in range(len(depth)):
-        below = [child for child in range(len(depth)) if parent[child] == row]
+        below = children(parent, row)
         assert tree.children(row) == below
         assert bool(tree.is_leaf[row]) == (not below)
+    assert tree.keep_rows(bools([True] * len(depth))).depth.tolist() == depth
 
 
 @often
 @given(trees_marked())
-def test_a_slice_holds_the_marked_rows_of_a_subtree(
-    drawn: tuple[Tree, list[int], list[bool]],
-) -> None:
+def test_a_slice_holds_the_marked_rows_of_a_subtree(drawn: Marked) -> None:
     tree, parent, marked = drawn
     marks = [row for row in range(len(tree)) if marked[row]]
     first, last = tree.slices(np.arange(len(tree)), ints(marks))
@@ -114,56 +113,38 @@ def test_a_slice_holds_the_marked_rows_of_a_subtree(
 
 @often
 @given(trees_marked())
-def test_the_nearest_kept_row_is_the_first_on_the_way_to_the_root(
-    drawn: tuple[Tree, list[int], list[bool]],
-) -> None:
+def test_the_nearest_kept_row_is_the_first_on_the_way_to_the_root(drawn: Marked) -> None:
     tree, parent, kept = drawn
     kept[0] = True
     expected = [next(up for up in path(parent, row) if kept[up]) for row in range(len(tree))]
     assert tree.nearest_kept(bools(kept)).tolist() == expected
 
 
-def path(parent: list[int], row: int) -> list[int]:
-    """*row* and the rows above it, up to the root."""
-    rows = [row]
-    while parent[rows[-1]] >= 0:
-        rows.append(parent[rows[-1]])
-    return rows
-
-
 @often
 @given(trees_with(st.just(0)))
-def test_in_post_order_a_row_stands_right_behind_all_that_is_below_it(
-    drawn: tuple[Tree, list[int], list[int]],
-) -> None:
+def test_in_post_order_a_row_stands_right_behind_all_that_is_below_it(drawn: Numbered) -> None:
     tree, parent, _ = drawn
     expected: list[int] = []
     waiting = [0]
     while waiting:
-        row = waiting.pop()
-        expected.append(row)
-        waiting += [child for child in range(len(tree)) if parent[child] == row]
+        expected.append(waiting.pop())
+        waiting += children(parent, expected[-1])
     assert tree.post_order().tolist() == expected[::-1]
 
 
 @often
 @given(trees_with(st.integers(-(2**40), 2**40)))
-def test_a_total_is_a_rows_own_and_its_childrens_totals(
-    drawn: tuple[Tree, list[int], list[int]],
-) -> None:
+def test_a_total_is_a_rows_own_and_its_childrens_totals(drawn: Numbered) -> None:
     tree, parent, own = drawn
     total = tree.totals(ints(own)).tolist()
     for row, mine in enumerate(own):
-        below = (total[child] for child in range(len(tree)) if parent[child] == row)
-        assert total[row] == mine + sum(below)
+        assert total[row] == mine + sum(total[child] for child in children(parent, row))
     assert total[0] == sum(own)
 
 
 @often
 @given(trees_with(INT64))
-def test_totals_wrap_around_as_the_numbers_of_the_original_do(
-    drawn: tuple[Tree, list[int], list[int]],
-) -> None:
+def test_totals_wrap_around_as_the_numbers_of_the_original_do(drawn: Numbered) -> None:
     tree, parent, own = drawn
     total = list(own)
     for row in range(len(tree) - 1, 0, -1):
@@ -174,9 +155,7 @@ def test_totals_wrap_around_as_the_numbers_of_the_original_do(
 
 @often
 @given(trees_marked())
-def test_a_subtree_holds_a_mark_if_its_row_or_one_below_is_marked(
-    drawn: tuple[Tree, list[int], list[bool]],
-) -> None:
+def test_a_subtree_holds_a_mark_if_its_row_or_one_below_is_marked(drawn: Marked) -> None:
     tree, parent, marked = drawn
     holds = list(marked)
     for row in range(len(tree) - 1, 0, -1):
@@ -186,9 +165,7 @@ def test_a_subtree_holds_a_mark_if_its_row_or_one_below_is_marked(
 
 @often
 @given(trees_marked())
-def test_a_row_is_under_a_mark_if_a_row_above_it_is_marked(
-    drawn: tuple[Tree, list[int], list[bool]],
-) -> None:
+def test_a_row_is_under_a_mark_if_a_row_above_it_is_marked(drawn: Marked) -> None:
     tree, parent, marked = drawn
     under = [False] * len(tree)
     for row in range(1, len(tree)):
@@ -198,32 +175,20 @@ def test_a_row_is_under_a_mark_if_a_row_above_it_is_marked(
 
 @often
 @given(trees_marked())
-def test_children_of_a_row_that_goes_move_up_to_the_nearest_one_that_stays(
-    drawn: tuple[Tree, list[int], list[bool]],
-) -> None:
+def test_children_of_a_row_that_goes_move_up_to_the_nearest_one_that_stays(drawn: Marked) -> None:
     tree, parent, kept = drawn
     kept[0] = True
     stays = [row for row in range(len(tree)) if kept[row]]
-    expected = []
-    for row in stays:
-        above = parent[row]
-        while above >= 0 and not kept[above]:
-            above = parent[above]
-        expected.append(stays.index(above) if above >= 0 else -1)
+    above = [next(up for up in [*path(parent, row)[1:], -1] if up < 0 or kept[up]) for row in stays]
+    expected = [stays.index(row) if row >= 0 else -1 for row in above]
     smaller = tree.keep_rows(bools(kept))
     smaller.check()
     assert smaller.parent.tolist() == expected
 
 
 @often
-@given(depths())
-def test_keeping_all_changes_nothing(depth: list[int]) -> None:
-    assert tree_of(depth).keep_rows(bools([True] * len(depth))).depth.tolist() == depth
-
-
-@often
 @given(trees_with(st.integers(0, 2)))
-def test_keeping_twice_is_keeping_what_both_keep(drawn: tuple[Tree, list[int], list[int]]) -> None:
+def test_keeping_twice_is_keeping_what_both_keep(drawn: Numbered) -> None:
     tree, _, left_out = drawn
     left_out[0] = 0
     first, both = ints(left_out) != 1, ints(left_out) == 0
@@ -234,17 +199,13 @@ def test_keeping_twice_is_keeping_what_both_keep(drawn: tuple[Tree, list[int], l
 
 @often
 @given(trees_with(st.integers(0, 3) | INT64))
-def test_sorting_orders_siblings_by_key_and_keeps_equal_ones_as_they_were(
-    drawn: tuple[Tree, list[int], list[int]],
-) -> None:
+def test_sorting_orders_siblings_by_key_and_keeps_equal_ones_as_they_were(drawn: Numbered) -> None:
     tree, parent, key = drawn
     expected: list[int] = []
     waiting = [0]
     while waiting:
-        row = waiting.pop()
-        expected.append(row)
-        children = [child for child in range(len(tree)) if parent[child] == row]
-        waiting += sorted(children, key=lambda child: key[child])[::-1]
+        expected.append(waiting.pop())
+        waiting += sorted(children(parent, expected[-1]), key=lambda child: key[child])[::-1]
     ordered, old = tree.sort(ints(key))
     ordered.check()
     assert old.tolist() == expected
@@ -253,9 +214,7 @@ def test_sorting_orders_siblings_by_key_and_keeps_equal_ones_as_they_were(
 
 @often
 @given(trees_with(INT64))
-def test_sorting_changes_no_subtree_but_the_order_in_it(
-    drawn: tuple[Tree, list[int], list[int]],
-) -> None:
+def test_sorting_changes_no_subtree_but_the_order_in_it(drawn: Numbered) -> None:
     tree, _, numbers = drawn
     ordered, old = tree.sort(ints(numbers))
     ordered.check()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 import tfprof
+from children import python
 from profiles import PROFILES
 from small_model import EVERYTHING, QUIET, SHOWN, VIEWS, a_log, model, printed, runs, v1
 from tfprof.wire.schema import message
@@ -95,10 +95,7 @@ def test_files_are_profiled_without_tensorflow() -> None:
         "tfprof.Profiler(sys.argv[1]).advise()\n"
         "assert 'tensorflow' not in sys.modules\n"
     )
-    files = map(str, (HANDMADE.graph, HANDMADE.runs[0], HANDMADE.op_log))
-    done = subprocess.run(
-        [sys.executable, "-c", program, *files], capture_output=True, text=True, check=True
-    )
+    done = python("-c", program, HANDMADE.graph, HANDMADE.runs[0], HANDMADE.op_log)
     assert "_TFProfRoot" in done.stdout
 
 
@@ -197,11 +194,6 @@ def test_without_streams(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- what is refused -------------------------------------------------------------------------
 
 
-def test_an_unknown_command_before_anything_else() -> None:
-    with pytest.raises(tfprof.UsageError, match=r"^unknown cmd: scoop; did you mean 'scope'"):
-        tfprof.profile("nowhere", cmd="scoop", options={"select": ["nothing"]})
-
-
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -213,8 +205,11 @@ def test_an_unknown_command_before_anything_else() -> None:
         ({"options": {"order_by": "speed"}}, "order_by has no 'speed'"),
         ({"options": {"select": ["param"]}}, "select has no 'param'; did you mean 'params'"),
         ({"options": {"output": "timeline"}}, "output timeline needs a file"),
+        # Before anything else.
+        ({"graph": "nowhere", "cmd": "scoop", "options": {"select": ["nothing"]}},
+         "^unknown cmd: scoop; did you mean 'scope'"),
     ],
-)
+)  # fmt: skip
 def test_what_is_refused(arguments: dict[str, Any], sentence: str) -> None:
     with pytest.raises(tfprof.UsageError, match=sentence):
         tfprof.profile(**{"graph": model(), **arguments})
@@ -267,9 +262,7 @@ def test_a_report_never_replaces_what_it_is_made_from(tmp_path: Path) -> None:
 # --- options ---------------------------------------------------------------------------------
 
 
-def test_options_that_do_not_exist_are_told_and_ignored(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_options_that_do_not_exist_are_told_and_ignored(capsys: pytest.CaptureFixture[str]) -> None:
     tfprof.profile(model(), options={**QUIET, "min_param": 1, "speed": 1})
     assert capsys.readouterr().err.splitlines()[:2] == [
         "tfprof: unknown option 'min_param' is ignored; did you mean 'min_params'?",

@@ -20,9 +20,6 @@ def same(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> Both:
     return Both(capfd, tmp_path)
 
 
-# --- the same as the original ----------------------------------------------------------------
-
-
 @pytest.mark.parametrize("view", VIEWS)
 def test_without_options_and_without_a_graph(same: Both, view: str) -> None:
     with model().as_default():

@@ -130,14 +130,9 @@ def test_the_older_call_without_options() -> None:
 
 def test_the_older_presets() -> None:
     common = {
-        "start_name_regexes": [".*"],
-        "trim_name_regexes": [],
-        "show_name_regexes": [".*"],
-        "hide_name_regexes": [],
-        "min_params": 0,
-        "output": "stdout",
-        "dump_to_file": "",
-    }
+        "start_name_regexes": [".*"], "trim_name_regexes": [], "show_name_regexes": [".*"],
+        "hide_name_regexes": [], "min_params": 0, "output": "stdout", "dump_to_file": "",
+    }  # fmt: skip
     listed = [
         *("max_depth", "min_bytes", "min_micros", "min_float_ops", "order_by"),
         *("account_type_regexes", "account_displayed_op_only", "select"),

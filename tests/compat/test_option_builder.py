@@ -34,28 +34,17 @@ def test_bounds_of_time_and_memory_are_positional() -> None:
 @pytest.mark.parametrize(
     ("method", "arguments"),
     [
-        ("with_max_depth", (7,)),
-        ("with_min_memory", (1, 2, 3, 4)),
-        ("with_min_memory", ()),
-        ("with_min_execution_time", (1, 2, 3)),
-        ("with_min_execution_time", ()),
-        ("with_min_parameters", (5,)),
-        ("with_min_occurrence", (6,)),
-        ("with_min_float_operations", (7,)),
-        ("with_accounted_types", (["a", "b"],)),
-        ("with_node_names", (["a"], ["b"], ["c"], ["d"])),
-        ("with_node_names", (None, ["b"])),
-        ("account_displayed_op_only", (True,)),
-        ("with_empty_output", ()),
-        ("with_stdout_output", ()),
-        ("with_file_output", ("f",)),
-        ("with_timeline_output", ("t",)),
-        ("with_pprof_output", ("p",)),
-        ("order_by", ("params",)),
-        ("select", (["params", "device"],)),
-        ("with_step", (3,)),
+        ("with_max_depth", (7,)), ("with_min_memory", (1, 2, 3, 4)), ("with_min_memory", ()),
+        ("with_min_execution_time", (1, 2, 3)), ("with_min_execution_time", ()),
+        ("with_min_parameters", (5,)), ("with_min_occurrence", (6,)),
+        ("with_min_float_operations", (7,)), ("with_accounted_types", (["a", "b"],)),
+        ("with_node_names", (["a"], ["b"], ["c"], ["d"])), ("with_node_names", (None, ["b"])),
+        ("account_displayed_op_only", (True,)), ("with_empty_output", ()),
+        ("with_stdout_output", ()), ("with_file_output", ("f",)),
+        ("with_timeline_output", ("t",)), ("with_pprof_output", ("p",)),
+        ("order_by", ("params",)), ("select", (["params", "device"],)), ("with_step", (3,)),
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("start", [None, "float_operation", "time_and_memory"])
 def test_every_method(method: str, arguments: tuple[Any, ...], start: str | None) -> None:
     ours = ProfileOptionBuilder(getattr(ProfileOptionBuilder, start)() if start else None)

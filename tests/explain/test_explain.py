@@ -16,6 +16,7 @@ import paths
 import tfprof
 from case import GraphDef, RunMetadata
 from formula_values import value_of
+from printed import printed
 from tfprof import cli
 from tfprof.errors import UsageError
 from tfprof.explain import explain_nodes
@@ -119,14 +120,12 @@ def test_a_convolution() -> None:
 
 def test_a_product_of_matrices() -> None:
     """3·5 elements, each a sum of 4 products; the factor is cast behind its variable."""
-    graph = (
-        Graph()
-        .add("x = Placeholder", [3, 4], dtype=1)
-        .add("w = VarHandleOp", [], shape=[4, 5], dtype=1)
-        .add("w/read = ReadVariableOp(w)", [4, 5], dtype=1)
-        .add("w/cast = Cast(w/read)", [4, 5], SrcT=1, DstT=19)
-        .add("mm = MatMul(x, w/cast)", [3, 5], T=1)
-    )
+    graph = Graph()
+    graph.add("x = Placeholder", [3, 4], dtype=1)
+    graph.add("w = VarHandleOp", [], shape=[4, 5], dtype=1)
+    graph.add("w/read = ReadVariableOp(w)", [4, 5], dtype=1)
+    graph.add("w/cast = Cast(w/read)", [4, 5], SrcT=1, DstT=19)
+    graph.add("mm = MatMul(x, w/cast)", [3, 5], T=1)
     row = row_of(graph.loaded(), "mm")
     assert (row["calculation"], row["float_ops"]) == ("2 · 4 · 3·5", 2 * 4 * 15)
     assert (row["variables"], row["parameters"]) == (["w: 4x5"], 20)
@@ -134,13 +133,12 @@ def test_a_product_of_matrices() -> None:
 
 def test_a_batch_normalization_that_is_not_trained() -> None:
     """A product and a sum per element; per channel: + ε, root, reciprocal, ·, ·, -."""
-    graph = (
-        Graph()
-        .add("x = Placeholder", [8, 28, 28, 32], dtype=1)
-        .add("c = Const", [32], dtype=1)
-        .add("bn = FusedBatchNormV3(x, c, c, c, c)", *[[8, 28, 28, 32], *[[32]] * 5],
-             is_training=False)
-    )  # fmt: skip
+    graph = Graph()
+    graph.add("x = Placeholder", [8, 28, 28, 32], dtype=1)
+    graph.add("c = Const", [32], dtype=1)
+    graph.add(
+        "bn = FusedBatchNormV3(x, c, c, c, c)", *[[8, 28, 28, 32], *[[32]] * 5], is_training=False
+    )
     row = row_of(graph.loaded(), "bn")
     assert row["calculation"] == "2 · 8·28·28·32 + 6 · 32"
     assert row["float_ops"] == 2 * 8 * 28 * 28 * 32 + 6 * 32 == 401_600
@@ -210,12 +208,10 @@ def test_an_open_dimension_and_the_option_that_gives_it() -> None:
 
 
 def test_what_no_size_settles_needs_a_run() -> None:
-    graph = (
-        Graph()
-        .add("x = Placeholder", None, dtype=1)
-        .add("y = SomeReader(x)", None)
-        .add("relu = Relu(y)", None, T=1)
-    )
+    graph = Graph()
+    graph.add("x = Placeholder", None, dtype=1)
+    graph.add("y = SomeReader(x)", None)
+    graph.add("relu = Relu(y)", None, T=1)
     row = row_of(graph.loaded(), "relu")
     assert row["float_ops"] is None
     assert row["shapes"] == ["input 0: ?, unknown from y", "output 0: ?, unknown"]
@@ -237,10 +233,7 @@ def test_an_inferred_shape_says_so() -> None:
     graph = Graph().add("x = Placeholder", [2, 3], dtype=1).add("relu = Relu(x)", T=1)
     row = row_of(graph.loaded(), "relu")
     assert row["shapes"][1] == "output 0: 2x3, inferred"
-    assert (row["float_ops"], row["rule_text"]) == (
-        6,
-        "One float operation per element of output.",
-    )
+    assert (row["float_ops"], row["rule_text"]) == (6, "One float operation per element of output.")
 
 
 def test_a_type_without_a_rule_and_a_users_rule() -> None:
@@ -314,10 +307,7 @@ def test_types_names_and_layers_narrow_each_other() -> None:
     ("options", "sentence"),
     [
         ({}, "say which nodes to explain: --name REGEX, --op REGEX or --layer NAME"),
-        (
-            {"name": "Conv2D"},
-            "'Conv2D' (a regex matches the whole name): try '.*Conv2D.*'",
-        ),
+        ({"name": "Conv2D"}, "'Conv2D' (a regex matches the whole name): try '.*Conv2D.*'"),
         ({"name": "kernal"}, "no name matches 'kernal'; did you mean 'kernel'?"),
         ({"op": "conv2d"}, "no node has the type 'conv2d'; there is 'Conv2D'"),
         ({"layer": "cnv"}, "there is no layer 'cnv'; did you mean 'conv'?"),
@@ -364,8 +354,7 @@ def test_a_sum_of_which_something_is_unknown_is_a_lower_bound() -> None:
 def test_the_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "graph.pb"
     path.write_bytes(convolution(batch=-1).message.SerializeToString())
-    assert cli.run(["explain", str(path), "--name=.*/Conv2D", "--dim=batch=8"]) == 0
-    assert capsys.readouterr().out == (
+    assert printed(capsys, "explain", path, "--name=.*/Conv2D", "--dim=batch=8") == (
         "net/conv/Conv2D (Conv2D)\n"
         "  float operations  57,802,752\n"
         "  rule              ours: A convolution in any number of dimensions, and what is fused "
@@ -378,8 +367,7 @@ def test_the_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "  runs              1, once per run of the graph\n"
         "  variables         kernel 3x3x16x32 = 4,608\n"
     )
-    assert cli.run(["explain", str(path), "--op=Conv2D"]) == 0
-    out = capsys.readouterr().out
+    out = printed(capsys, "explain", path, "--op=Conv2D")
     assert "2 · ?·28·28·32 · 3·3·16 = ?\n" in out
     assert out.endswith("are unknown; give --dim batch=N\n")
     assert cli.run(["explain", str(path)]) == 2
@@ -392,30 +380,24 @@ def test_the_page_shows_what_is_printed(capsys: pytest.CaptureFixture[str]) -> N
     example = re.search(r"```console\n\$ tfprof (explain \S+) (.*)\n((?s:.*?))```", page)
     assert example is not None
     command, folder = example[1].split()
-    assert cli.run([command, str(root / folder), *example[2].split()]) == 0
-    out = capsys.readouterr().out
+    out = printed(capsys, command, root / folder, *example[2].split())
     assert out == example[3]
     # 3·3·3 weights for each of 8 images of 14·14·8, and a bias: the 690k of the summary.
     assert 2 * 8 * 14 * 14 * 8 * 3 * 3 * 3 + 8 * 14 * 14 * 8 == 689_920
     assert "9 nodes: 689,920 float operations" in out  # 7 of the call, and two variables
 
 
-@pytest.mark.parametrize("form", ["json", "csv", "md"])
-def test_every_form(tmp_path: Path, form: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_form(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "graph.pb"
     path.write_bytes(convolution().message.SerializeToString())
-    assert cli.run(["explain", str(path), "--op=Conv2D", f"--format={form}"]) == 0
-    out = capsys.readouterr().out
-    if form == "json":
-        document = json.loads(out)
-        assert document["schema"] == "tfprof.explanation/1"
-        assert document["rows"][0]["calculation"] == "2 · 8·28·28·32 · 3·3·16"
-        assert (document["nodes"], document["total_float_ops"]) == (1, 57_802_752)
-    elif form == "csv":
-        (row,) = csv.DictReader(io.StringIO(out))
-        assert (row["float_ops"], row["parameters"]) == ("57802752", "4608")
-    else:
-        assert "| net/conv/Conv2D | Conv2D |" in out
+    words = ("explain", path, "--op=Conv2D")
+    document = json.loads(printed(capsys, *words, "--format=json"))
+    assert document["schema"] == "tfprof.explanation/1"
+    assert document["rows"][0]["calculation"] == "2 · 8·28·28·32 · 3·3·16"
+    assert (document["nodes"], document["total_float_ops"]) == (1, 57_802_752)
+    (row,) = csv.DictReader(io.StringIO(printed(capsys, *words, "--format=csv")))
+    assert (row["float_ops"], row["parameters"]) == ("57802752", "4608")
+    assert "| net/conv/Conv2D | Conv2D |" in printed(capsys, *words, "--format=md")
 
 
 def test_in_the_shell(
@@ -474,12 +456,10 @@ def test_every_rule_has_a_formula_that_comes_to_what_is_counted(tensorflow: Fork
 def test_numbers_of_any_size_can_be_written() -> None:
     """A variable of 254 dimensions of 10^18, and a product of two such: cut to 64 bits."""
     shape = [10**18] * 254
-    graph = (
-        Graph()
-        .add("v = VarHandleOp", [], shape=shape, dtype=1)
-        .add("read = ReadVariableOp(v)", shape, dtype=1)
-        .add("mul = Mul(read, read)", shape, T=1)
-    )
+    graph = Graph()
+    graph.add("v = VarHandleOp", [], shape=shape, dtype=1)
+    graph.add("read = ReadVariableOp(v)", shape, dtype=1)
+    graph.add("mul = Mul(read, read)", shape, T=1)
     row = row_of(graph.loaded(), "mul")
     assert row["float_ops"] == row["parameters"] == 2**63 - 1
     assert row["variables"] == [f"v: {'x'.join(['1' + '0' * 18] * 32)}x…"]

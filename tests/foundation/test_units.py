@@ -42,33 +42,22 @@ def in_c(number: int, plain: str, *scales: tuple[int, bytes]) -> str:
     return printf(b"%.2f" + unit, float(number) / float(scale))
 
 
+# fmt: off
+BORDERS: dict[Format, dict[int, str]] = {
+    units.count: {0: "0", 999: "999", 1_000: "1.00k", 1_004: "1.00k", 999_994: "999.99k",
+                  999_999: "1000.00k", 1_000_000: "1.00m", 999_999_999: "1000.00m",
+                  1_000_000_000: "1.00b", 10**15: "1000000.00b", 2**63 - 1: "9223372036.85b"},
+    units.micros: {0: "0us", 999: "999us", 1_000: "1.00ms", 999_999: "1000.00ms",
+                   1_000_000: "1.00sec", 3_600_000_000: "3600.00sec"},
+    units.memory: {0: "0B", 999: "999B", 1_000: "1.00KB", 999_999: "1000.00KB",
+                   1_000_000: "1.00MB", 10**12: "1000000.00MB"},
+}
+# fmt: on
+
+
 @pytest.mark.parametrize(
     ("unit", "number", "text"),
-    [
-        (units.count, 0, "0"),
-        (units.count, 999, "999"),
-        (units.count, 1_000, "1.00k"),
-        (units.count, 1_004, "1.00k"),
-        (units.count, 999_994, "999.99k"),
-        (units.count, 999_999, "1000.00k"),
-        (units.count, 1_000_000, "1.00m"),
-        (units.count, 999_999_999, "1000.00m"),
-        (units.count, 1_000_000_000, "1.00b"),
-        (units.count, 10**15, "1000000.00b"),
-        (units.count, 2**63 - 1, "9223372036.85b"),
-        (units.micros, 0, "0us"),
-        (units.micros, 999, "999us"),
-        (units.micros, 1_000, "1.00ms"),
-        (units.micros, 999_999, "1000.00ms"),
-        (units.micros, 1_000_000, "1.00sec"),
-        (units.micros, 3_600_000_000, "3600.00sec"),
-        (units.memory, 0, "0B"),
-        (units.memory, 999, "999B"),
-        (units.memory, 1_000, "1.00KB"),
-        (units.memory, 999_999, "1000.00KB"),
-        (units.memory, 1_000_000, "1.00MB"),
-        (units.memory, 10**12, "1000000.00MB"),
-    ],
+    [(unit, *border) for unit, borders in BORDERS.items() for border in borders.items()],
 )
 def test_the_unit_is_chosen_before_rounding(unit: Format, number: int, text: str) -> None:
     assert unit(number) == text
@@ -81,23 +70,20 @@ def test_a_negative_number_stays_plain(number: int) -> None:
     assert units.memory(number) == f"{number}B"
 
 
+@pytest.mark.parametrize(
+    ("unit", "plain", "scales"),
+    [
+        (units.count, "", ((10**3, b"k"), (10**6, b"m"), (10**9, b"b"))),
+        (units.micros, "us", ((10**3, b"ms"), (10**6, b"sec"))),
+        (units.memory, "B", ((10**3, b"KB"), (10**6, b"MB"))),
+    ],
+)
 @often
-@given(NUMBERS)
-def test_counts_are_printed_as_by_c(number: int) -> None:
-    scales = ((10**3, b"k"), (10**6, b"m"), (10**9, b"b"))
-    assert units.count(number) == in_c(number, "", *scales)
-
-
-@often
-@given(NUMBERS)
-def test_times_are_printed_as_by_c(number: int) -> None:
-    assert units.micros(number) == in_c(number, "us", (10**3, b"ms"), (10**6, b"sec"))
-
-
-@often
-@given(NUMBERS)
-def test_sizes_are_printed_as_by_c(number: int) -> None:
-    assert units.memory(number) == in_c(number, "B", (10**3, b"KB"), (10**6, b"MB"))
+@given(number=NUMBERS)
+def test_numbers_are_printed_as_by_c(
+    unit: Format, plain: str, scales: tuple[tuple[int, bytes], ...], number: int
+) -> None:
+    assert unit(number) == in_c(number, plain, *scales)
 
 
 @pytest.mark.parametrize(

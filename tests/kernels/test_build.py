@@ -13,7 +13,6 @@ import importlib.util
 import os
 import shlex
 import shutil
-import subprocess
 import sys
 import sysconfig
 import zipfile
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pytest
 
+import children
 from paths import ROOT
 from sampling import sampled
 from tfprof.kernels.core import CORE, DESCRIPTION
@@ -53,17 +53,8 @@ class Build(NamedTuple):
         return self.python("-m", "tfprof", *words, **variables)
 
     def python(self, *words: str, **variables: str) -> str:
-        kept = {name: text for name, text in os.environ.items() if name != "TFPROF_CORE"}
-        ran = subprocess.run(
-            [sys.executable, *words],
-            check=False,
-            capture_output=True,
-            text=True,
-            cwd=ROOT,
-            env={**kept, "PYTHONPATH": str(self.home), **variables},
-        )
-        assert ran.returncode == 0, ran.stdout[-3_000:] + ran.stderr[-3_000:]
-        return ran.stdout
+        env = {"TFPROF_CORE": None, "PYTHONPATH": str(self.home), **variables}
+        return children.python(*words, cwd=ROOT, env=env).stdout
 
 
 @pytest.fixture(scope="module")
@@ -82,31 +73,21 @@ def builds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Build
     empty.mkdir()
     script = folder / "without_headers.py"
     script.write_text(WITHOUT_HEADERS)
-    own = {name: text for name, text in os.environ.items() if name not in {"CC", "TFPROF_BUILD"}}
-    environments = {
-        "here": own,
-        "no compiler": {**own, "PATH": str(empty)},
-        "CC is wrong": {**own, "CC": str(empty / "cc")},
-        "no headers": {**own, "CC": shlex.join([sys.executable, str(script), COMPILER or "cc"])},
-        "switched off": {**own, "TFPROF_BUILD": "numpy"},
+    variables = {
+        "here": {},
+        "no compiler": {"PATH": str(empty)},
+        "CC is wrong": {"CC": str(empty / "cc")},
+        "no headers": {"CC": shlex.join([sys.executable, str(script), COMPILER or "cc"])},
+        "switched off": {"TFPROF_BUILD": "numpy"},
     }
-    yield {
-        name: build(project, folder / name, variables) for name, variables in environments.items()
-    }
+    yield {name: build(project, folder / name, differing) for name, differing in variables.items()}
     shutil.rmtree(folder)
 
 
 def build(project: Path, folder: Path, variables: dict[str, str]) -> Build:
     """Build the wheel in this environment and unpack it."""
-    ran = subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder],
-        check=False,
-        capture_output=True,
-        text=True,
-        cwd=project,
-        env=variables,
-    )
-    assert ran.returncode == 0, ran.stderr
+    words = ("-m", "hatchling", "build", "-t", "wheel", "-d", folder)
+    ran = children.python(*words, cwd=project, env={"CC": None, "TFPROF_BUILD": None, **variables})
     (wheel,) = folder.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder / "home")
@@ -186,34 +167,22 @@ def test_the_source_compiles_without_a_warning(
         pytest.skip(f"{compiler} is not installed")
     words = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Wconversion", "-Wno-sign-conversion"]
     source = ROOT / "src" / "tfprof" / "kernels" / "_core.c"
-    subprocess.run(
-        [
-            *(compiler, *words, "-Werror", interface, "-fPIC", "-c"),
-            *("-I", HEADERS.parent, "-o", tmp_path / "core.o", source),
-        ],
-        check=True,
-    )
+    where = ("-I", HEADERS.parent, "-o", tmp_path / "core.o", source)
+    children.run(compiler, *words, "-Werror", interface, "-fPIC", "-c", *where)
 
 
 @pytest.mark.whole
 def test_pip_installs_without_a_compiler(tmp_path: Path) -> None:
     """As users do it, in a new environment whose PATH leads nowhere."""
-    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+    children.python("-m", "venv", tmp_path / "venv")
     project = tmp_path / "project"
     ignored = shutil.ignore_patterns("__pycache__", "*.so")
     shutil.copytree(ROOT / "src", project / "src", ignore=ignored)
     for part in PARTS[1:]:
         shutil.copy(ROOT / part, project / part)
-    python, nowhere = tmp_path / "venv" / "bin" / "python", {"PATH": str(tmp_path)}
-    kept = {name: text for name, text in os.environ.items() if name not in {"CC", "PYTHONPATH"}}
-    for words in (["-m", "pip", "install", "--quiet", project], ["-m", "tfprof", "demo"]):
-        subprocess.run([python, *words], check=True, env={**kept, **nowhere}, cwd=tmp_path)
-    said = subprocess.run(
-        [python, "-m", "tfprof", "--version"],
-        check=True,
-        capture_output=True,
-        text=True,
-        env={**kept, **nowhere},
-        cwd=tmp_path,
-    ).stdout
+    python = tmp_path / "venv" / "bin" / "python"
+    env = {"CC": None, "PYTHONPATH": None, "PATH": str(tmp_path)}
+    for words in (("pip", "install", "--quiet", project), ("tfprof", "demo")):
+        children.run(python, "-m", *words, cwd=tmp_path, env=env)
+    said = children.run(python, "-m", "tfprof", "--version", cwd=tmp_path, env=env).stdout
     assert said.endswith(", NumPy core (built without a compiler)\n")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gc
 import re
-import subprocess
 import sys
 from importlib.util import find_spec
 from random import Random
@@ -20,8 +19,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from children import python
 from fuzz import kernels
 from fuzz.kernel_inputs import INPUTS, material
+from padded_varint import varint
 from paths import ROOT
 from sampling import amount, rng, sampled, seed
 from tfprof.columns.strings import Strings
@@ -33,6 +34,7 @@ from tfprof.wire.decode import BYTES, FIXED32, FIXED64, VARINT, WireError, whole
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from subprocess import CompletedProcess
 
 compiled = pytest.mark.skipif(CORE != "compiled", reason="tfprof was built without a compiler")
 with_fuzzer = pytest.mark.skipif(find_spec("atheris") is None, reason="the fuzzer is not installed")
@@ -64,15 +66,15 @@ def copied(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(it.copy() if isinstance(it, np.ndarray) else it for it in arguments)
 
 
-def compare(name: str, arguments: tuple[Any, ...], *, left: bool = False) -> None:
-    """Both cores agree; with *left*, the compiled one may leave these arguments to the other."""
+def compare(name: str, arguments: tuple[Any, ...]) -> None:
+    """Both cores agree."""
+    if name == "scan_fields":
+        compare_scan(*arguments)
+        return
     ours, theirs = copied(arguments), copied(arguments)
     kernel, outcome = KERNELS[name], INPUTS[name].outcome
     assert kernel.compiled is not None
     result = kernel.compiled(*ours)
-    if result is None and left:
-        same(ours, arguments)  # nothing is changed then
-        return
     assert result is not None, f"{name} does not take {arguments}"
     same(outcome(ours, result), outcome(theirs, kernel.reference(*theirs)))
 
@@ -109,19 +111,9 @@ def test_cores_agree_on_parts_of_the_corpus(name: str) -> None:
     random = Random(f"{name} {seed()}")  # noqa: S311 - repeatable, not secret
     numbers = np.random.default_rng(seed())
     count = amount(3_000, 150)
-    inputs = [
-        *kernels.damaged(count, random),
-        *kernels.mutated(count, random),
-        b"",
-        b"\x0a\0",
-        b"/",
-    ]
-    for data in inputs:
-        arguments = INPUTS[name].arguments(material(data, numbers))
-        if name == "scan_fields":
-            compare_scan(*arguments)
-        else:
-            compare(name, arguments)
+    parts = [*kernels.damaged(count, random), *kernels.mutated(count, random)]
+    for data in (*parts, b"", b"\x0a\0", b"/"):
+        compare(name, INPUTS[name].arguments(material(data, numbers)))
 
 
 @compiled
@@ -130,11 +122,7 @@ def test_cores_agree_on_parts_of_the_corpus(name: str) -> None:
 @example(b"", 0, "subtree_ends")
 @example(b"a" * 1_025, 0, "intern_slices")
 def test_cores_agree_on_any_bytes(data: bytes, number: int, name: str) -> None:
-    arguments = INPUTS[name].arguments(material(data, np.random.default_rng(number)))
-    if name == "scan_fields":
-        compare_scan(*arguments)
-    else:
-        compare(name, arguments)
+    compare(name, INPUTS[name].arguments(material(data, np.random.default_rng(number))))
 
 
 @compiled
@@ -235,16 +223,7 @@ def read_only(array: Any) -> Any:
 # --- messages ----------------------------------------------------------------------------------
 
 
-def varint(number: int, size: int = 0) -> bytes:
-    """A varint of at least *size* bytes."""
-    digits: list[int] = []
-    while number or not digits or len(digits) < size:
-        digits.append(number & 127)
-        number >>= 7
-    return bytes([*(digit | 128 for digit in digits[:-1]), digits[-1]])
-
-
-def tag(number: int, kind: int, size: int = 0) -> bytes:
+def tag(number: int, kind: int, size: int = 1) -> bytes:
     return varint(number << 3 | kind, size)
 
 
@@ -327,7 +306,7 @@ def test_slices_outside_of_their_blob_are_left_to_the_reference(start: int, leng
     blob, target = np.frombuffer(b"abcdef", np.uint8), np.zeros(6, np.uint8)
     good, one = np.array([0, 0]), np.array([0, 1])
     starts, lengths = np.array([0, start]), np.array([1, length])
-    call = {name: kernel.compiled for name, kernel in KERNELS.items()}
+    call: Any = {name: kernel.compiled for name, kernel in KERNELS.items()}
     rows = Strings(blob, starts, lengths)
     known = Strings(blob, np.array([0, 1]), one)
     results = {
@@ -341,13 +320,9 @@ def test_slices_outside_of_their_blob_are_left_to_the_reference(start: int, leng
         "find_slices": (known, KERNELS["index_slices"](*vars(known).values()), rows),
     }
     for name, arguments in results.items():
-        compute: Any = call[name]
-        assert compute(*arguments) is None, name
-    swapped = call["equal"], call["put"]
-    assert swapped[0] is not None
-    assert swapped[0](blob, good, blob, starts, lengths) is None
-    assert swapped[1] is not None
-    assert swapped[1](target, starts, blob, good, lengths) is None
+        assert call[name](*arguments) is None, name
+    assert call["equal"](blob, good, blob, starts, lengths) is None
+    assert call["put"](target, starts, blob, good, lengths) is None
     assert not target.any()
 
 
@@ -448,14 +423,8 @@ def test_refusals_keep_nothing() -> None:
 # --- under sanitizers --------------------------------------------------------------------------
 
 
-def sanitized(number: int, *words: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "fuzz.kernels", f"--seed={number}", *map(str, words)],
-        check=False,
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-    )
+def sanitized(number: int, *words: str | Path) -> CompletedProcess[str]:
+    return python("-m", "fuzz.kernels", f"--seed={number}", *words, check=False, cwd=ROOT)
 
 
 @pytest.mark.sampled

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -54,19 +54,13 @@ def test_a_formula_that_asks_for_an_attribute_it_did_not_name_is_told_so() -> No
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        ('s: "NHWC"', "NHWC"),
-        ("i: -3", -3),
-        ("f: 0.5", 0.5),
-        ("b: true", True),
-        ("b: false", False),
-        ("shape { dim { size: 2 } dim { size: -1 } }", [2, -1]),
-        ("list { i: [1, 2, 2, 1] }", [1, 2, 2, 1]),
-        ('list { s: ["a", "b"] }', ["a", "b"]),
+        ('s: "NHWC"', "NHWC"), ("i: -3", -3), ("f: 0.5", 0.5), ("b: true", True),
+        ("b: false", False), ("shape { dim { size: 2 } dim { size: -1 } }", [2, -1]),
+        ("list { i: [1, 2, 2, 1] }", [1, 2, 2, 1]), ('list { s: ["a", "b"] }', ["a", "b"]),
         ("list { b: [true, false] }", [True, False]),
-        ("list { shape { dim { size: 4 } } }", [[4]]),
-        ("list { }", []),
+        ("list { shape { dim { size: 4 } } }", [[4]]), ("list { }", []),
     ],
-)
+)  # fmt: skip
 def test_attributes_come_as_plain_values(value: str, expected: object) -> None:
     seen: list[object] = []
 
@@ -104,8 +98,10 @@ def test_a_damaged_attribute_is_an_input_error() -> None:
 # --- inputs --------------------------------------------------------------------------------
 
 
-def test_an_input_is_the_output_that_its_number_names() -> None:
-    profile = drawn("""
+# What a row says, a drawing, what is counted, and the rest of unknown shape by type.
+# fmt: off
+DRAWN: Final[list[tuple[str, str, dict[str, int], dict[str, int]]]] = [
+    ("an input is the output that its number names", """
         s  op=Split out=2,3x4,5
         a  op=Neg   < s
         b  op=Neg   < s:0
@@ -114,71 +110,26 @@ def test_an_input_is_the_output_that_its_number_names() -> None:
         e  op=Neg   < s:3
         f  op=Neg   < s:one
         g  op=Neg   < s:99999999999999999999
-    """)
-    assert flops(profile) == {"a": 2, "b": 2, "c": 12, "d": 5}
-    assert uncounted(profile) == [("Neg", 3, "unknown shape")]
-
-
-def test_control_inputs_are_none_of_the_data_inputs() -> None:
-    profile = drawn("""
+        """, {"a": 2, "b": 2, "c": 12, "d": 5}, {"Neg": 3}),
+    ("control inputs are none of the data inputs", """
         x  op=Const out=2x3
         y  op=Const out=7
         a  op=Neg   < ^y, x
         b  op=Neg   < ^y
         n  op=AddN  < x, x, ^y
-    """)
-    assert flops(profile) == {"a": 6, "n": 12}
-    assert uncounted(profile) == [("Neg", 1, "unknown shape")]
-
-
-def test_inputs_that_no_node_has_are_unknown_shapes() -> None:
-    profile = drawn("a op=Neg < nobody, someone:1, ^else")
-    assert uncounted(profile) == [("Neg", 1, "unknown shape")]
-
-
-def test_slots_of_inputs_stand_beside_their_sources() -> None:
-    profile = drawn("""
-        a  < b:2, ^a, c, d:1
-        b  < ^d:7
-    """)
-    assert profile.edges.slot.tolist() == [2, -1, 0, 1, -1]
-    assert profile.edges.start.tolist() == [0, 4, 5]
-
-
-def test_inputs_of_a_saved_profile_are_first_outputs() -> None:
-    profile = drawn("""
-        x  op=Const out=2x3
-        a  op=Neg   < x, x
-    """)
-    again = load(saved=Source("saved", np.frombuffer(b"".join(saved(profile)), np.uint8)))
-    assert again.edges.slot.tolist() == [0, 0]
-    assert flops(again) == flops(profile) == {"a": 6}
-
-
-def test_of_two_nodes_of_a_name_the_first_is_counted() -> None:
-    profile = drawn("""
+        """, {"a": 6, "n": 12}, {"Neg": 1}),
+    ("inputs that no node has are unknown shapes",
+        "a op=Neg < nobody, someone:1, ^else", {}, {"Neg": 1}),
+    ("of two nodes of a name the first is counted", """
         x  op=Const out=2
         a  op=Neg   < x
         a  op=Rsqrt < x
-    """)
-    assert flops(profile) == {"a": 2}
-    assert count(profile, "tensorflow").ops == 1
-
-
-# --- shapes --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("dims", ["?x3", "3x?", "?"])
-def test_a_shape_is_known_in_full_or_not_at_all(dims: str) -> None:
-    profile = drawn(f"""
-        x  op=Const out={dims}
-        a  op=Neg   < x
-    """)
-    assert uncounted(profile) == [("Neg", 1, "unknown shape")]
-
-
-def test_where_no_outputs_are_listed_the_attribute_shape_tells_some() -> None:
-    profile = drawn("""
+        """, {"a": 2}, {}),
+    *(("a shape is known in full or not at all",
+        f"x op=Const out={dims}\na op=Neg < x", {}, {"Neg": 1}) for dims in ("?x3", "3x?", "?")),
+    ("an operation that cannot be is an unknown shape",
+        "x op=Const out=5\na op=MatMul out=2x2 < x, x", {}, {"MatMul": 1}),
+    ("where no outputs are listed, the attribute shape tells some", """
         variable     op=VariableV2      params=2x3
         scalar       op=VariableV2      params=1
         placeholder  op=Placeholder     params=4x5
@@ -199,16 +150,40 @@ def test_where_no_outputs_are_listed_the_attribute_shape_tells_some() -> None:
         h            op=Neg < elsewhere
         i            op=Neg < nowhere
         j            op=Neg < listed
-    """)
-    assert flops(profile) == {"a": 6, "b": 1, "c": 20, "g": 7, "j": 9}
+        """, {"a": 6, "b": 1, "c": 20, "g": 7, "j": 9}, {"Neg": 5}),
+]
+# fmt: on
 
 
-def test_an_operation_that_cannot_be_is_an_unknown_shape() -> None:
+@pytest.mark.parametrize(
+    ("drawing", "counted", "unknown"), [row[1:] for row in DRAWN], ids=[row[0] for row in DRAWN]
+)
+def test_what_is_counted_of_a_drawing(
+    drawing: str, counted: dict[str, int], unknown: dict[str, int]
+) -> None:
+    profile = drawn(drawing)
+    assert flops(profile) == counted
+    assert uncounted(profile) == [(op, nodes, "unknown shape") for op, nodes in unknown.items()]
+    assert count(profile, "tensorflow").ops == len(counted) + sum(unknown.values())
+
+
+def test_slots_of_inputs_stand_beside_their_sources() -> None:
     profile = drawn("""
-        x  op=Const  out=5
-        a  op=MatMul out=2x2 < x, x
+        a  < b:2, ^a, c, d:1
+        b  < ^d:7
     """)
-    assert uncounted(profile) == [("MatMul", 1, "unknown shape")]
+    assert profile.edges.slot.tolist() == [2, -1, 0, 1, -1]
+    assert profile.edges.start.tolist() == [0, 4, 5]
+
+
+def test_inputs_of_a_saved_profile_are_first_outputs() -> None:
+    profile = drawn("""
+        x  op=Const out=2x3
+        a  op=Neg   < x, x
+    """)
+    again = load(saved=Source("saved", np.frombuffer(b"".join(saved(profile)), np.uint8)))
+    assert again.edges.slot.tolist() == [0, 0]
+    assert flops(again) == flops(profile) == {"a": 6}
 
 
 # --- what is said of the rest --------------------------------------------------------------

@@ -62,14 +62,9 @@ TESTS: Final = re.compile(
 )
 # TensorFlow infers no shape that these could be counted from; a run may tell it.
 NO_SHAPE: Final = {
-    "AccumulatorTakeGradient",
-    "ResourceAccumulatorTakeGradient",
-    "SparseAccumulatorTakeGradient",
-    "TileGrad",
-    "XlaConv",
-    "XlaConvV2",
-    "XlaDequantize",
-}
+    "AccumulatorTakeGradient", "ResourceAccumulatorTakeGradient", "SparseAccumulatorTakeGradient",
+    "TileGrad", "XlaConv", "XlaConvV2", "XlaDequantize",
+}  # fmt: skip
 
 
 class Built(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import pytest
@@ -16,31 +16,35 @@ if TYPE_CHECKING:
     from tfprof.ops.shape import Shape
 
 
-@pytest.mark.parametrize(
-    ("equation", "shapes"),
-    [
-        ("ij,jk->ik", [(3, 4), (4, 5)]),
-        ("bhqd,bhkd->bhqk", [(2, 3, 4, 5), (2, 3, 6, 5)]),
-        ("bi,bi->bi", [(3, 4), (3, 4)]),
-        ("bi,bi->b", [(3, 4), (3, 4)]),
-        ("i,j->ij", [(3,), (4,)]),
-        ("ij,jk", [(3, 4), (4, 5)]),
-        ("ij,jk->k", [(3, 4), (4, 5)]),
-        ("ijk->ik", [(2, 3, 4)]),
-        ("ij->ji", [(2, 3)]),
-        ("ii->i", [(3, 3)]),
-        ("ii->", [(3, 3)]),
-        ("iij,j->i", [(3, 3, 2), (2,)]),
-        ("...ij,...jk->...ik", [(2, 3, 4), (2, 4, 5)]),
-        ("...ij,...jk->...ik", [(6, 1, 3, 4), (2, 4, 5)]),
-        ("...ij,...jk->...ik", [(2, 3, 4), (1, 4, 5)]),
-        ("...ij,jk->...ik", [(2, 2, 3, 4), (4, 5)]),
-        ("...,...->...", [(2, 3), (3,)]),
-        ("i...->...", [(3, 2)]),
-        ("ij,jk,kl->il", [(2, 3), (3, 4), (4, 2)]),
-        ("i , i -> ", [(4,), (4,)]),
-    ],
-)
+# An equation, its operands, and multiply-adds: a product that is added to a sum; a product or a sum
+# alone is none. Without a number, these are not asked for.
+EQUATIONS: Final[list[tuple[str, list[Shape], int | None]]] = [
+    ("ij,jk->ik", [(3, 4), (4, 5)], 3 * 4 * 5),
+    ("bhqd,bhkd->bhqk", [(2, 3, 4, 5), (2, 3, 6, 5)], 2 * 3 * 4 * 6 * 5),
+    ("bi,bi->bi", [(3, 4), (3, 4)], 0),
+    ("bi,bi->b", [(3, 4), (3, 4)], 3 * 4),
+    ("i,j->ij", [(3,), (4,)], 0),
+    ("ij,jk", [(3, 4), (4, 5)], None),
+    ("ij,jk->k", [(3, 4), (4, 5)], 4 * 5),  # after the sum over i
+    ("ij,k->jk", [(3, 4), (5,)], 0),  # sums over i, then products
+    ("ijk->ik", [(2, 3, 4)], None),
+    ("bij->bj", [(2, 3, 4)], 0),
+    ("ij->ji", [(2, 3)], 0),
+    ("ii->i", [(3, 3)], None),
+    ("ii->", [(3, 3)], None),
+    ("iij,j->i", [(3, 3, 2), (2,)], None),
+    ("...ij,...jk->...ik", [(2, 3, 4), (2, 4, 5)], 2 * 3 * 4 * 5),
+    ("...ij,...jk->...ik", [(6, 1, 3, 4), (2, 4, 5)], None),
+    ("...ij,...jk->...ik", [(2, 3, 4), (1, 4, 5)], None),
+    ("...ij,jk->...ik", [(2, 2, 3, 4), (4, 5)], None),
+    ("...,...->...", [(2, 3), (3,)], 0),
+    ("i...->...", [(3, 2)], None),
+    ("ij,jk,kl->il", [(2, 3), (3, 4), (4, 2)], 2 * 3 * 4 * 2),  # and as many products
+    ("i , i -> ", [(4,), (4,)], None),
+]
+
+
+@pytest.mark.parametrize(("equation", "shapes"), [row[:2] for row in EQUATIONS])
 def test_einsum(equation: str, shapes: list[Shape]) -> None:
     tally = Tally()
     tensors = [tally.tensor(*shape) for shape in shapes]
@@ -53,24 +57,9 @@ def test_einsum(equation: str, shapes: list[Shape]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("equation", "shapes", "expected"),
-    [
-        ("ij,jk->ik", [(3, 4), (4, 5)], 3 * 4 * 5),
-        ("bhqd,bhkd->bhqk", [(2, 3, 4, 5), (2, 3, 6, 5)], 2 * 3 * 4 * 6 * 5),
-        ("bi,bi->b", [(3, 4), (3, 4)], 3 * 4),
-        ("...ij,...jk->...ik", [(2, 3, 4), (2, 4, 5)], 2 * 3 * 4 * 5),
-        ("ij,jk->k", [(3, 4), (4, 5)], 4 * 5),  # after the sum over i
-        ("ij,jk,kl->il", [(2, 3), (3, 4), (4, 2)], 2 * 3 * 4 * 2),  # and as many products
-        ("bi,bi->bi", [(3, 4), (3, 4)], 0),
-        ("i,j->ij", [(3,), (4,)], 0),
-        ("ij,k->jk", [(3, 4), (5,)], 0),  # sums over i, then products
-        ("...,...->...", [(2, 3), (3,)], 0),
-        ("bij->bj", [(2, 3, 4)], 0),
-        ("ij->ji", [(2, 3)], 0),
-    ],
+    ("equation", "shapes", "expected"), [row for row in EQUATIONS if row[2] is not None]
 )
 def test_multiply_adds(equation: str, shapes: list[Shape], expected: int) -> None:
-    """A product that is added to a sum; a product or a sum alone is none."""
     result = np.einsum(equation, *map(np.ones, shapes)).shape
     nodes = [
         f'node {{ name: "x{at}" op: "Placeholder" {listed(dims)} }}'

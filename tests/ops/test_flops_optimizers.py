@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -147,25 +147,13 @@ def proximal_adagrad(var: Number, g: Number, accum: Number, *_: Number) -> None:
 
 
 UPDATE: dict[str, Callable[..., None]] = {
-    "GradientDescent": gradient_descent,
-    "Momentum": momentum,
-    "KerasMomentum": keras_momentum,
-    "Adagrad": adagrad,
-    "AdagradV2": adagrad_v2,
-    "AdagradDA": adagrad_da,
-    "Adadelta": adadelta,
-    "Adam": adam,
-    "AdamWithAmsgrad": amsgrad,
-    "AdaMax": ada_max,
-    "RMSProp": rms_prop,
-    "CenteredRMSProp": centered_rms_prop,
-    "Ftrl": ftrl,
-    "FtrlV2": ftrl_v2,
-    "AddSign": add_sign,
-    "PowerSign": power_sign,
-    "ProximalGradientDescent": proximal_gradient_descent,
+    "GradientDescent": gradient_descent, "Momentum": momentum, "KerasMomentum": keras_momentum,
+    "Adagrad": adagrad, "AdagradV2": adagrad_v2, "AdagradDA": adagrad_da, "Adadelta": adadelta,
+    "Adam": adam, "AdamWithAmsgrad": amsgrad, "AdaMax": ada_max, "RMSProp": rms_prop,
+    "CenteredRMSProp": centered_rms_prop, "Ftrl": ftrl, "FtrlV2": ftrl_v2, "AddSign": add_sign,
+    "PowerSign": power_sign, "ProximalGradientDescent": proximal_gradient_descent,
     "ProximalAdagrad": proximal_adagrad,
-}
+}  # fmt: skip
 
 
 def steps(update: Callable[..., None], elements: int) -> int:
@@ -195,24 +183,20 @@ def test_every_optimizer_is_written_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("optimizer", "update"),
+    ("optimizer", "attributes", "update"),
     [
-        ("Momentum", momentum_nesterov),
-        ("KerasMomentum", keras_momentum_nesterov),
-        ("Adam", adam_nesterov),
+        ("Momentum", {"use_nesterov": True}, momentum_nesterov),
+        ("KerasMomentum", {"use_nesterov": True}, keras_momentum_nesterov),
+        ("Adam", {"use_nesterov": True}, adam_nesterov),
+        ("Adagrad", {"update_slots": False}, adagrad_frozen),
+        ("AdagradV2", {"update_slots": False}, adagrad_v2_frozen),
     ],
 )
-def test_nesterov(optimizer: str, update: Callable[..., None]) -> None:
+def test_nesterov_and_slots_that_stay(
+    optimizer: str, attributes: dict[str, Any], update: Callable[..., None]
+) -> None:
     op = f"ResourceApply{optimizer}"
-    assert counted(op, shapes(optimizer, (2, 3)), use_nesterov=True) == steps(update, 6)
-
-
-@pytest.mark.parametrize(
-    ("optimizer", "update"), [("Adagrad", adagrad_frozen), ("AdagradV2", adagrad_v2_frozen)]
-)
-def test_slots_that_stay(optimizer: str, update: Callable[..., None]) -> None:
-    op = f"ResourceApply{optimizer}"
-    assert counted(op, shapes(optimizer, (2, 3)), update_slots=False) == steps(update, 6)
+    assert counted(op, shapes(optimizer, (2, 3)), **attributes) == steps(update, 6)
 
 
 def test_gradient_is_where_tensorflow_has_it() -> None:

@@ -68,9 +68,7 @@ def test_product_of_matrices(op: str, transpose_a: bool) -> None:  # noqa: FBT00
 )
 @pytest.mark.parametrize("is_turned", [False, True])
 def test_where_the_left_factor_is_open_the_right_one_says_what_is_summed_over(
-    op: str,
-    turned: str,
-    is_turned: bool,  # noqa: FBT001
+    op: str, turned: str, *, is_turned: bool
 ) -> None:
     tally = Tally()
     multiplied(tally.tensor(3, 4), tally.tensor(4, 5), 3, 4, 5)
@@ -81,19 +79,13 @@ def test_where_the_left_factor_is_open_the_right_one_says_what_is_summed_over(
 
 
 def test_fused_product_adds_what_is_fused() -> None:
-    plain = counted("MatMul", [(3, 4), (4, 5)], [(3, 5)])
-    bias, relu, sigmoids = 15, 15, 4 * 15
-    assert (
-        counted("_FusedMatMul", [(3, 4), (4, 5)], [(3, 5)], fused_ops=["BiasAdd", "Relu"])
-        == plain + bias + relu
-    )
-    assert (
-        counted("_FusedMatMul", [(3, 4), (4, 5)], [(3, 5)], fused_ops=["BiasAdd", "Sigmoid"])
-        == plain + bias + sigmoids
-    )
-    assert (
-        counted("QuantizedMatMulWithBiasAndRelu", [(3, 4), (4, 5)], [(3, 5)]) == plain + bias + relu
-    )
+    def of(op: str, *fused: str) -> int:
+        return counted(op, [(3, 4), (4, 5)], [(3, 5)], fused_ops=[*fused])
+
+    plain, bias, relu, sigmoids = of("MatMul"), 15, 15, 4 * 15
+    assert of("_FusedMatMul", "BiasAdd", "Relu") == plain + bias + relu
+    assert of("_FusedMatMul", "BiasAdd", "Sigmoid") == plain + bias + sigmoids
+    assert of("QuantizedMatMulWithBiasAndRelu") == plain + bias + relu
 
 
 UNKNOWN_FUNCTIONS = """
@@ -194,16 +186,11 @@ def test_convolution_and_its_gradients(stride: int, dilation: int, group_depth: 
 
 def test_layout_does_not_matter() -> None:
     steps, _ = convolved((2, 5, 5, 8), (3, 3, 8, 12))
-    first: Shape = (2, 12, 5, 5)
-    weights: Shape = (3, 3, 8, 12)
-    assert counted("Conv2D", [(2, 8, 5, 5), weights], [first], data_format="NCHW") == steps
-    assert (
-        counted("Conv2DBackpropInput", [(4,), weights, first], [(2, 8, 5, 5)], data_format="NCHW")
-        == counted(
-            "Conv2DBackpropFilter", [(2, 8, 5, 5), (4,), first], [weights], data_format="NCHW"
-        )
-        == steps
-    )
+    image, first, weights = (2, 8, 5, 5), (2, 12, 5, 5), (3, 3, 8, 12)
+    how = {"data_format": "NCHW"}
+    assert counted("Conv2D", [image, weights], [first], **how) == steps
+    assert counted("Conv2DBackpropInput", [(4,), weights, first], [image], **how) == steps
+    assert counted("Conv2DBackpropFilter", [image, (4,), first], [weights], **how) == steps
     vectors: list[Shape | None] = [(2, 2, 5, 5, 4), (12, 2, 3, 3, 4)]
     assert counted("Conv2D", vectors, [(2, 3, 5, 5, 4)], data_format="NCHW_VECT_C") == steps
     turned: list[Shape | None] = [(2, 8, 5, 5), (12, 8, 3, 3)]

@@ -33,8 +33,6 @@ def no_rule_outlives_its_test(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table, "_by_user", {})
 
 
-# --- one call a signature ------------------------------------------------------------------
-
 TYPES: Final = ("MatMul", "AddN", "Neg", "Mul", "AvgPool", "Mine", "Any", "Const")
 
 

@@ -33,9 +33,6 @@ def no_rule_outlives_its_test(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table, "_by_user", {})
 
 
-# --- which rule counts ---------------------------------------------------------------------
-
-
 def test_tensorflow_has_46_rules_and_all_has_them_all() -> None:
     theirs, everyone = table.rules("tensorflow"), table.rules("all")
     assert len(theirs) == 46

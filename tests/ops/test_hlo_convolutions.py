@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pytest
 
@@ -121,74 +121,68 @@ def test_without_padding_xla_has_the_same() -> None:
     assert grouped == 56_448
 
 
-def test_gradients_of_a_convolution_with_strides() -> None:
-    image, kernel, output = (2, 16, 16, 8), (3, 3, 8, 16), (2, 8, 8, 16)
-    parts = [
-        convolution(image, kernel, output, FORWARD, [3, 3], stride=(2, 2)),
-        convolution(output, kernel, image, TO_INPUT, [3, 3], lhs_dilate=(2, 2)),
-        convolution(image, output, kernel, TO_KERNEL, [8, 8]),
-    ]
-    assert parts == [2 * (2 * 8 * 8 * 16) * (3 * 3 * 8)] * 3
-    assert sum(parts) == 884_736
+class Gradients(NamedTuple):
+    """A convolution, the work of each of its products, and how their windows differ from plain."""
+
+    image: tuple[int, ...]
+    kernel: tuple[int, ...]
+    output: tuple[int, ...]
+    work: int
+    forward: dict[str, Any]
+    to_input: dict[str, Any]
+    to_kernel: dict[str, Any]
+    turned: tuple[int, ...] | None = None  # the kernel of the gradient of the input
+    back: tuple[int, ...] | None = None  # what that gradient makes, if it is not the image
 
 
-def test_gradients_where_strides_do_not_divide_the_image() -> None:
-    image, kernel, output = (2, 7, 7, 4), (3, 3, 4, 6), (2, 4, 4, 6)
-    forward = 2 * (2 * 4 * 4 * 6) * (3 * 3 * 4)
-    assert convolution(image, kernel, output, FORWARD, [3, 3], stride=(2, 2)) == forward
-    assert convolution(output, kernel, image, TO_INPUT, [3, 3], lhs_dilate=(2, 2)) == forward
-    assert convolution(image, output, kernel, TO_KERNEL, [4, 4]) == forward
+GRADIENTS: Final = {
+    "strides": Gradients(
+        (2, 16, 16, 8), (3, 3, 8, 16), (2, 8, 8, 16), 2 * (2 * 8 * 8 * 16) * (3 * 3 * 8),
+        {"stride": (2, 2)}, {"lhs_dilate": (2, 2)}, {},
+    ),
+    "strides that do not divide the image": Gradients(
+        (2, 7, 7, 4), (3, 3, 4, 6), (2, 4, 4, 6), 2 * (2 * 4 * 4 * 6) * (3 * 3 * 4),
+        {"stride": (2, 2)}, {"lhs_dilate": (2, 2)}, {},
+    ),
+    "strides in one dimension": Gradients(
+        (2, 8, 8, 4), (3, 3, 4, 6), (2, 4, 8, 6), 2 * (2 * 4 * 8 * 6) * (3 * 3 * 4),
+        {"stride": (2, 1)}, {"lhs_dilate": (2, 1)}, {},
+    ),
+    # Two groups of 2 to 3 features; of a group, 3 features of the output, to all 4 of the image.
+    "groups": Gradients(
+        (2, 8, 8, 4), (3, 3, 2, 6), (2, 4, 4, 6), 2 * (2 * 4 * 4 * 6) * (3 * 3 * 2),
+        {"stride": (2, 2), "feature_groups": 2}, {"lhs_dilate": (2, 2), "feature_groups": 2},
+        {"batch_groups": 2}, turned=(3, 3, 4, 3),
+    ),
+    "depthwise": Gradients(
+        (2, 8, 8, 4), (3, 3, 1, 8), (2, 8, 8, 8), 2 * (2 * 8 * 8 * 8) * (3 * 3),
+        {"feature_groups": 4}, {"feature_groups": 4}, {"batch_groups": 4}, turned=(3, 3, 4, 2),
+    ),
+    # Half of the batch makes half of the output features: 4 images to 2.
+    "batch groups": Gradients(
+        (4, 8, 8, 4), (3, 3, 4, 6), (2, 8, 8, 6), 2 * (2 * 8 * 8 * 6) * (3 * 3 * 4),
+        {"batch_groups": 2}, {"feature_groups": 2}, {"feature_groups": 2},
+        turned=(3, 3, 8, 3), back=(2, 8, 8, 8),
+    ),
+    # Every element of the image meets all taps.
+    "transposed": Gradients(
+        (2, 6, 6, 4), (3, 3, 4, 5), (2, 12, 12, 5), 2 * (2 * 6 * 6 * 4) * (3 * 3 * 5),
+        {"lhs_dilate": (2, 2)}, {"stride": (2, 2)}, {"lhs_dilate": (2, 2)},
+    ),
+}  # fmt: skip
 
 
-def test_gradients_of_strides_in_one_dimension() -> None:
-    image, kernel, output = (2, 8, 8, 4), (3, 3, 4, 6), (2, 4, 8, 6)
-    forward = 2 * (2 * 4 * 8 * 6) * (3 * 3 * 4)
-    assert convolution(image, kernel, output, FORWARD, [3, 3], stride=(2, 1)) == forward
-    assert convolution(output, kernel, image, TO_INPUT, [3, 3], lhs_dilate=(2, 1)) == forward
-    assert convolution(image, output, kernel, TO_KERNEL, [4, 8]) == forward
+@pytest.mark.parametrize("one", GRADIENTS.values(), ids=GRADIENTS)
+def test_gradients(one: Gradients) -> None:
+    image, kernel, output = one.image, one.kernel, one.output
+    turned, back, window = one.turned or kernel, one.back or image, [*output[1:3]]
+    assert convolution(image, kernel, output, FORWARD, [3, 3], **one.forward) == one.work
+    assert convolution(output, turned, back, TO_INPUT, [3, 3], **one.to_input) == one.work
+    assert convolution(image, output, kernel, TO_KERNEL, window, **one.to_kernel) == one.work
 
 
-def test_gradients_of_a_grouped_convolution() -> None:
-    """Two groups of 2 to 3 features; the gradient of the kernel has two batch groups."""
-    image, kernel, output = (2, 8, 8, 4), (3, 3, 2, 6), (2, 4, 4, 6)
-    turned = (3, 3, 4, 3)  # of a group: 3 features of the output, to all 4 of the image
-    forward = 2 * (2 * 4 * 4 * 6) * (3 * 3 * 2)
-    assert forward == convolution(
-        image, kernel, output, FORWARD, [3, 3], stride=(2, 2), feature_groups=2
-    )
-    assert forward == convolution(
-        output, turned, image, TO_INPUT, [3, 3], lhs_dilate=(2, 2), feature_groups=2
-    )
-    assert forward == convolution(image, output, kernel, TO_KERNEL, [4, 4], batch_groups=2)
-
-
-def test_gradients_of_a_depthwise_convolution() -> None:
-    image, kernel, output = (2, 8, 8, 4), (3, 3, 1, 8), (2, 8, 8, 8)
-    forward = 2 * (2 * 8 * 8 * 8) * (3 * 3)
-    assert forward == convolution(image, kernel, output, FORWARD, [3, 3], feature_groups=4)
-    turned = (3, 3, 4, 2)
-    assert forward == convolution(output, turned, image, TO_INPUT, [3, 3], feature_groups=4)
-    assert forward == convolution(image, output, kernel, TO_KERNEL, [8, 8], batch_groups=4)
-
-
-def test_gradients_of_batch_groups() -> None:
-    """Half of the batch makes half of the output features: 4 images to 2."""
-    image, kernel, output = (4, 8, 8, 4), (3, 3, 4, 6), (2, 8, 8, 6)
-    forward = 2 * (2 * 8 * 8 * 6) * (3 * 3 * 4)
-    assert forward == convolution(image, kernel, output, FORWARD, [3, 3], batch_groups=2)
-    turned, both = (3, 3, 8, 3), (2, 8, 8, 8)
-    assert forward == convolution(output, turned, both, TO_INPUT, [3, 3], feature_groups=2)
-    assert forward == convolution(image, output, kernel, TO_KERNEL, [8, 8], feature_groups=2)
-
-
-def test_gradients_of_a_transposed_convolution() -> None:
-    """Every element of the image meets all taps."""
-    image, kernel, output = (2, 6, 6, 4), (3, 3, 4, 5), (2, 12, 12, 5)
-    forward = 2 * (2 * 6 * 6 * 4) * (3 * 3 * 5)
-    assert convolution(image, kernel, output, FORWARD, [3, 3], lhs_dilate=(2, 2)) == forward
-    assert convolution(output, kernel, image, TO_INPUT, [3, 3], stride=(2, 2)) == forward
-    to_kernel = convolution(image, output, kernel, TO_KERNEL, [12, 12], lhs_dilate=(2, 2))
-    assert to_kernel == forward
+def test_the_work_of_a_convolution_with_strides() -> None:
+    assert 3 * GRADIENTS["strides"].work == 884_736
 
 
 # --- what XLA makes of gradients on a CPU: from the text of compiled programs, jaxlib 0.10.2 ------

@@ -113,10 +113,7 @@ OUTPUT: Final = (2, 4, 32, 8)
 
 
 def bmm(left: int, right: int) -> dict[str, list[str]]:
-    return {
-        "lhs_contracting_dimensions": [str(left)],
-        "rhs_contracting_dimensions": [str(right)],
-    }
+    return {"lhs_contracting_dimensions": [str(left)], "rhs_contracting_dimensions": [str(right)]}
 
 
 def test_attention_of_cudnn() -> None:
@@ -235,25 +232,22 @@ def test_annotations_and_searches_count_nothing(target: str) -> None:
     assert call(target, [(8, 8)], [(8, 8)]) == 0
 
 
+OTHERS: Final = (
+    *("xla_ffi_python_cpu_callback", "my_kernel", "__gpu$xla.gpu.triton", "mosaic_gpu_v2"),
+    *("ShardingButMine", "lapack_sgesdd_of_mine", "lapack_sunknown_ffi", "cusolver_"),
+    *("x" * 10_000, "_" * 10_000, "lapack_s" + "a_" * 5_000),
+)
+
+
 @pytest.mark.parametrize(
-    "target",
+    ("target", "name"),
     [
-        *("xla_ffi_python_cpu_callback", "my_kernel", "__gpu$xla.gpu.triton", "mosaic_gpu_v2"),
-        *("ShardingButMine", "lapack_sgesdd_of_mine", "lapack_sunknown_ffi", "cusolver_"),
+        *((target, target[:40]) for target in OTHERS),
+        *((None, "custom-call"), ("", "custom-call"), (7, "7"), (["TopK"], "['TopK']")),
     ],
 )
-def test_any_other_target_is_reported_by_its_name(target: str) -> None:
-    assert missing(target, [(8, 8)]) == target
-
-
-@pytest.mark.parametrize("target", ["x" * 10_000, "_" * 10_000, "lapack_s" + "a_" * 5_000])
-def test_a_long_target_is_cut(target: str) -> None:
-    assert missing(target, [(8, 8)]) == target[:40]
-
-
-@pytest.mark.parametrize("target", [None, "", 7, ["TopK"]])
-def test_a_call_of_nothing_is_no_rule(target: Any) -> None:
-    assert missing(target, [(8, 8)]) in ("custom-call", "7", "['TopK']")
+def test_any_other_target_is_reported_by_its_name(target: Any, name: str) -> None:
+    assert missing(target, [(8, 8)]) == name
 
 
 NODE: Final = """

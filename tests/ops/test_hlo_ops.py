@@ -83,18 +83,12 @@ def test_classes_that_summaries_ask_for() -> None:
 @pytest.mark.parametrize(
     ("opcode", "kind"),
     [
-        ("dot", "matrix product"),
-        ("convolution", "convolution"),
-        ("reduce-window", "pooling and reduction"),
-        ("all-reduce", "pooling and reduction"),
-        ("batch-norm-grad", "normalization"),
-        ("tanh", "activation"),
-        ("multiply", "elementwise"),
-        ("transpose", "data movement"),
-        ("custom-call", "other"),
-        ("while", "other"),
+        ("dot", "matrix product"), ("convolution", "convolution"),
+        ("reduce-window", "pooling and reduction"), ("all-reduce", "pooling and reduction"),
+        ("batch-norm-grad", "normalization"), ("tanh", "activation"), ("multiply", "elementwise"),
+        ("transpose", "data movement"), ("custom-call", "other"), ("while", "other"),
     ],
-)
+)  # fmt: skip
 def test_kinds(opcode: str, kind: str) -> None:
     assert kind_of(opcode) == kind
 
@@ -111,72 +105,80 @@ def test_elementwise(opcode: str) -> None:
     assert float_ops(opcode, [(3, 5)] * 3, [(3, 5)]) == steps * 15
 
 
-def test_bounds_of_a_clamp_may_be_scalars() -> None:
-    assert float_ops("clamp", [(1,), (3, 5), (1,)], [(3, 5)]) == 2 * 15
-
-
 @pytest.mark.parametrize(
     ("opcode", "twin"),
     [
-        ("select", "SelectV2"),
-        ("convert", "Cast"),
-        ("complex", "Complex"),
-        ("real", "Real"),
-        ("imag", "Imag"),
-        ("sort", "XlaSort"),
-        ("topk", "TopKV2"),
-        ("gather", "GatherV2"),
-        ("rng-bit-generator", "XlaRngBitGenerator"),
-        ("reduce-precision", "XlaReducePrecision"),
+        ("select", "SelectV2"), ("convert", "Cast"), ("complex", "Complex"), ("real", "Real"),
+        ("imag", "Imag"), ("sort", "XlaSort"), ("topk", "TopKV2"), ("gather", "GatherV2"),
+        ("rng-bit-generator", "XlaRngBitGenerator"), ("reduce-precision", "XlaReducePrecision"),
         ("stochastic-convert", "StochasticCastToInt"),
     ],
-)
+)  # fmt: skip
 def test_what_counts_nothing_in_tensorflow_counts_nothing_here(opcode: str, twin: str) -> None:
     assert OPS[twin].is_a("no arithmetic")
     assert OPS[opcode].is_a("no arithmetic")
 
 
-def test_batch_normalization() -> None:
-    """As docs/flops.md has FusedBatchNorm: 30 elements, 5 channels."""
-    image, channels = (2, 3, 5), (5,)
-    training = float_ops(
-        "batch-norm-training", [image, channels, channels], [image] + [channels] * 2
-    )
-    assert training == 6 * 30 + 6 * 5
-    inference = float_ops("batch-norm-inference", [image, *[channels] * 4], [image])
-    assert inference == 2 * 30 + 6 * 5
-    gradient = float_ops(
-        "batch-norm-grad", [image, *[channels] * 3, image], [image] + [channels] * 2
-    )
-    assert gradient == 9 * 30 + 4 * 5
-
-
-# --- what is applied to elements ---------------------------------------------------------------
+# --- figures by hand ---------------------------------------------------------------------------
 
 ADD: Final = ["parameter", "parameter", "add"]
 MAX: Final = ["parameter", "parameter", "maximum"]
 GREATER: Final = ["parameter", "parameter", "compare"]
 LATER: Final = ["parameter", "parameter"]  # returns its second argument
+LARGEST: Final = [
+    *["parameter"] * 4, "compare", "compare", "or", "compare", "and", "select", "select",
+]  # fmt: skip
+SEVERAL: Final = ["parameter", "parameter", "logistic", "fusion", "add", "convert"]
+NORMAL, IMAGE, POOLED, WINDOW = (2, 3, 5), (2, 8, 8, 3), (2, 4, 4, 3), [1, 2, 2, 1]
+
+# fmt: off
+BY_HAND: Final[list[tuple[str, Shapes, Shapes, dict[str, Any], float]]] = [
+    # Bounds may be scalars.
+    ("clamp", [(1,), (3, 5), (1,)], [(3, 5)], {}, 2 * 15),
+    # As docs/flops.md has FusedBatchNorm: 30 elements, 5 channels.
+    ("batch-norm-training", [NORMAL, (5,), (5,)], [NORMAL, (5,), (5,)], {}, 6 * 30 + 6 * 5),
+    ("batch-norm-inference", [NORMAL, *[(5,)] * 4], [NORMAL], {}, 2 * 30 + 6 * 5),
+    ("batch-norm-grad", [NORMAL, *[(5,)] * 3, NORMAL], [NORMAL, (5,), (5,)], {}, 9 * 30 + 4 * 5),
+    # XLA has 1,584 for the first (lowered), 1,500 for the second; jaxlib 0.10.2.
+    ("reduce", [(16, 100), (1,)], [(16,)], {"applied": ADD}, 1_584),
+    ("reduce", [(16, 100), (1,)], [(100,)], {"applied": MAX}, 1_500),
+    ("reduce", [(0, 4), (1,)], [(4,)], {"applied": ADD}, 0),
+    # The largest and its place: five comparisons and logical operations; choosing is none.
+    ("reduce", [(16, 100), (16, 100), (1,), (1,)], [(16,), (16,)], {"applied": LARGEST}, 1_584 * 5),
+    ("reduce", [(7,), (1,)], [(1,)], {"applied": SEVERAL}, 6 * (4 + 1)),
+    ("map", [(7,)], [(7,)], {"applied": ["parameter", "rsqrt", "negate"]}, 7 * 3),
+    # XLA has 288 and 384 (lowered); jaxlib 0.10.2.
+    ("reduce-window", [IMAGE, (1,)], [POOLED],
+     {"applied": ADD, "window_size": WINDOW}, (2 * 4 * 4 * 3) * 3),
+    ("select-and-scatter", [IMAGE, POOLED, (1,)], [IMAGE],
+     {"applied": ADD, "select": GREATER, "window_size": WINDOW}, (2 * 4 * 4 * 3) * (3 + 1)),
+    ("scatter", [(10, 4), (3, 1), (3, 4)], [(10, 4)], {"applied": ADD}, 12),
+    ("scatter", [(10, 4), (3, 1), (3, 4)], [(10, 4)], {"applied": LATER}, 0),
+    # Collectives count what one device adds.
+    *((opcode, [(6, 4), (5,)], [(6, 4), (5,)], {"applied": ADD}, 24 + 5)
+      for opcode in ("all-reduce", "all-reduce-start", "collective-reduce")),
+    ("reduce-scatter", [(8, 4)], [(2, 4)], {"applied": ADD}, 32),
+    # 5·N·log₂N for each transform; half of it if one side is real.
+    ("fft", [(3, 32)], [(3, 32)], {"fft_type": "FFT", "fft_length": [32]}, 3 * 5 * 32 * 5),
+    ("fft", [(3, 8, 4)], [(3, 8, 4)], {"fft_type": "IFFT", "fft_length": [8, 4]}, 3 * 5 * 32 * 5),
+    ("fft", [(8, 16)], [(8, 9)], {"fft_type": "RFFT", "fft_length": [16]}, 8 * 160),
+    ("fft", [(8, 9)], [(8, 16)], {"fft_type": "IRFFT", "fft_length": [16]}, 8 * 160),
+    ("cholesky", [(2, 6, 6)], [(2, 6, 6)], {}, 2 * 6**3 // 3),
+    ("triangular-solve", [(6, 6), (6, 4)], [(6, 4)], {}, 6**2 * 4),
+    ("triangular-solve", [(6, 6), (4, 6)], [(4, 6)], {}, 6**2 * 4),  # on the right
+]
+# fmt: on
 
 
-def test_reductions() -> None:
-    """XLA has 1,584 for the first (lowered), 1,500 for the second; jaxlib 0.10.2."""
-    assert float_ops("reduce", [(16, 100), (1,)], [(16,)], applied=ADD) == 1_584
-    assert float_ops("reduce", [(16, 100), (1,)], [(100,)], applied=MAX) == 1_500
-    assert float_ops("reduce", [(0, 4), (1,)], [(4,)], applied=ADD) == 0
-
-
-def test_a_reduction_of_several_steps() -> None:
-    """The largest and its place: five comparisons and logical operations; choosing is none."""
-    body = ["parameter"] * 4 + ["compare", "compare", "or", "compare", "and", "select", "select"]
-    shapes: Shapes = [(16, 100), (16, 100), (1,), (1,)]
-    assert float_ops("reduce", shapes, [(16,), (16,)], applied=body) == 1_584 * 5
-
-
-def test_steps_that_are_no_single_ones() -> None:
-    body = ["parameter", "parameter", "logistic", "fusion", "add", "convert"]
-    assert float_ops("reduce", [(7,), (1,)], [(1,)], applied=body) == 6 * (4 + 1)
-    assert float_ops("map", [(7,)], [(7,)], applied=["parameter", "rsqrt", "negate"]) == 7 * 3
+@pytest.mark.parametrize(
+    ("opcode", "inputs", "outputs", "attributes", "expected"),
+    BY_HAND,
+    ids=[f"{opcode} of {inputs}" for opcode, inputs, *_ in BY_HAND],
+)
+def test_by_hand(
+    opcode: str, inputs: Shapes, outputs: Shapes, attributes: dict[str, Any], expected: float
+) -> None:
+    assert float_ops(opcode, inputs, outputs, **attributes) == expected
 
 
 @pytest.mark.parametrize("opcode", ["while", "dot", "custom-call", "of-somebody-else", "x" * 999])
@@ -191,31 +193,6 @@ def test_a_missing_computation_is_not_counted(applied: Any) -> None:
     op = operation("reduce", [(7,), (1,)], [(1,)], applied=applied)
     with pytest.raises(UnknownShape):
         number_of(rules()["reduce"], op)
-
-
-def test_windows() -> None:
-    """XLA has 288 and 384 (lowered); jaxlib 0.10.2."""
-    image, pooled, window = (2, 8, 8, 3), (2, 4, 4, 3), [1, 2, 2, 1]
-    counted = float_ops("reduce-window", [image, (1,)], [pooled], applied=ADD, window_size=window)
-    assert counted == (2 * 4 * 4 * 3) * 3 == 288
-    gradient = float_ops(
-        "select-and-scatter", [image, pooled, (1,)], [image],
-        applied=ADD, select=GREATER, window_size=window,
-    )  # fmt: skip
-    assert gradient == (2 * 4 * 4 * 3) * (3 + 1) == 384
-
-
-def test_scattered_updates() -> None:
-    shapes: Shapes = [(10, 4), (3, 1), (3, 4)]
-    assert float_ops("scatter", shapes, [(10, 4)], applied=ADD) == 12
-    assert float_ops("scatter", shapes, [(10, 4)], applied=LATER) == 0
-
-
-def test_collectives_count_what_one_device_adds() -> None:
-    shapes: Shapes = [(6, 4), (5,)]
-    for opcode in ("all-reduce", "all-reduce-start", "collective-reduce"):
-        assert float_ops(opcode, shapes, shapes, applied=ADD) == 24 + 5
-    assert float_ops("reduce-scatter", [(8, 4)], [(2, 4)], applied=ADD) == 32
 
 
 # --- dimensions in files ---------------------------------------------------------------------
@@ -289,21 +266,3 @@ def test_whatever_a_file_holds_is_a_number_or_unknown(opcode: str) -> None:
     for attributes, inputs, outputs in product(cases, ODD_SHAPES, ODD_SHAPES):
         with suppress(UnknownShape):
             assert number_of(rule, operation(opcode, inputs, outputs, **attributes)) >= 0
-
-
-# --- transforms and linear algebra -------------------------------------------------------------
-
-
-def test_fourier_transforms() -> None:
-    """5·N·log₂N for each transform; half of it if one side is real."""
-    assert float_ops("fft", [(3, 32)], [(3, 32)], fft_type="FFT", fft_length=[32]) == 3 * 5 * 32 * 5
-    plane = float_ops("fft", [(3, 8, 4)], [(3, 8, 4)], fft_type="IFFT", fft_length=[8, 4])
-    assert plane == 3 * 5 * 32 * 5
-    assert float_ops("fft", [(8, 16)], [(8, 9)], fft_type="RFFT", fft_length=[16]) == 8 * 160
-    assert float_ops("fft", [(8, 9)], [(8, 16)], fft_type="IRFFT", fft_length=[16]) == 8 * 160
-
-
-def test_matrices() -> None:
-    assert float_ops("cholesky", [(2, 6, 6)], [(2, 6, 6)]) == 2 * 6**3 // 3
-    assert float_ops("triangular-solve", [(6, 6), (6, 4)], [(6, 4)]) == 6**2 * 4
-    assert float_ops("triangular-solve", [(6, 6), (4, 6)], [(4, 6)]) == 6**2 * 4  # on the right

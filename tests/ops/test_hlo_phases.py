@@ -23,6 +23,18 @@ GRADIENT: Final = 8 * 4 * 8  # of f32[8,4] · f32[4,8]
 PRODUCT: Final = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
 KNOWN: Final = f'backend_config={{"known_trip_count":{{"n":"{TRIPS}"}}}}'
 STATE: Final = "(s32[], f32[4,8], f32[8,8])"
+TURN: Final = f"""  p = {STATE} parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  y = f32[4,8] get-tuple-element(p), index=1
+  v = f32[8,8] get-tuple-element(p), index=2
+  one = s32[] constant(1)
+  next = s32[] add(i, one)"""
+CONDITION: Final = f"""{{
+  q = {STATE} parameter(0)
+  j = s32[] get-tuple-element(q), index=0
+  n = s32[] constant({TRIPS})
+  ROOT less = pred[] compare(j, n), direction=LT
+}}"""
 
 
 def named(name: str) -> str:
@@ -33,21 +45,11 @@ def loop(prefix: str, name: str) -> str:
     """A body with one product, and the condition of its loop."""
     return f"""
 {name}_body {{
-  p = {STATE} parameter(0)
-  i = s32[] get-tuple-element(p), index=0
-  y = f32[4,8] get-tuple-element(p), index=1
-  v = f32[8,8] get-tuple-element(p), index=2
-  one = s32[] constant(1)
-  next = s32[] add(i, one)
+{TURN}
   {name}_dot = f32[4,8] dot(y, v), {PRODUCT}, {named(f"{prefix}layers/dot_general")}
   ROOT t = {STATE} tuple(next, {name}_dot, v)
 }}
-{name}_cond {{
-  q = {STATE} parameter(0)
-  j = s32[] get-tuple-element(q), index=0
-  n = s32[] constant({TRIPS})
-  ROOT less = pred[] compare(j, n), direction=LT
-}}"""
+{name}_cond {CONDITION}"""
 
 
 def program(forward: str = "", backward: str = "", start: str = "zero") -> str:
@@ -114,12 +116,7 @@ def test_a_constant_that_both_parts_share_moves_nothing(
 
 ACCUMULATED: Final = f"""HloModule jit_f
 body {{
-  p = {STATE} parameter(0)
-  i = s32[] get-tuple-element(p), index=0
-  y = f32[4,8] get-tuple-element(p), index=1
-  v = f32[8,8] get-tuple-element(p), index=2
-  one = s32[] constant(1)
-  next = s32[] add(i, one)
+{TURN}
   d = f32[4,8] dot(y, v), {PRODUCT}, {named("jit(f)/while/body/jvp(M)/dot_general")}
   g = f32[8,8] dot(y, d), lhs_contracting_dims={{0}}, rhs_contracting_dims={{0}}, {
     named("jit(f)/while/body/transpose(jvp(M))/dot_general")
@@ -127,12 +124,7 @@ body {{
   sum = f32[8,8] add(v, g), {named("jit(f)/while/body/add")}
   ROOT t = {STATE} tuple(next, y, sum)
 }}
-cond {{
-  q = {STATE} parameter(0)
-  j = s32[] get-tuple-element(q), index=0
-  n = s32[] constant({TRIPS})
-  ROOT less = pred[] compare(j, n), direction=LT
-}}
+cond {CONDITION}
 ENTRY main {{
   w = f32[8,8] parameter(0), {named("params['layers']['kernel']")}
   x = f32[4,8] parameter(1), {named("x")}

@@ -58,17 +58,9 @@ def trips(profile: Profile, dims: Mapping[str, int] | None = None) -> list[int]:
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [
-        ("mapped", [8]),
-        ("nested", [5, 3]),
-        ("down", [4]),
-        ("bounded", [6]),
-        ("growing", [4]),
-        ("by_counter", [3]),
-        ("learned", [7, 7]),
-        ("endless", [-1]),
-    ],
-)
+    [("mapped", [8]), ("nested", [5, 3]), ("down", [4]), ("bounded", [6]), ("growing", [4]),
+     ("by_counter", [3]), ("learned", [7, 7]), ("endless", [-1])],
+)  # fmt: skip
 def test_a_body_runs_as_often_as_its_counter_allows(
     name: str, expected: list[int], folder: Path
 ) -> None:
@@ -114,18 +106,10 @@ MODELS: Final = {
     "lstm": ({"batch": 1, "frames_1": 50}, 9_830_400),
     "gru": ({"batch": 1, "frames_1": 50}, 7_372_800),
     "transformer": ({"batch": 1, "tokens_1": 128}, 501_743_616),
+    # Of the third, transposed: each element of its input, to 8 channels.
     "convolutional": (
         {"batch": 8},
-        8
-        * 2
-        * (
-            15 * 15 * 16 * 3 * 3 * 3
-            + 15 * 15 * 16 * 3 * 3
-            + 15 * 15 * 16 * 3 * 3 * 8  # transposed: each element of its input, to 8 channels
-            + 13 * 13 * 8 * 3 * 3
-            + 13 * 13 * 8 * 8
-            + 8 * 10
-        ),
+        8 * 2 * (15 * 15 * 16 * 9 * (3 + 1 + 8) + 13 * 13 * 8 * (3 * 3 + 8) + 8 * 10),
     ),
 }
 
@@ -164,19 +148,12 @@ def test_notes_name_loops_without_a_bound_and_count_choices(folder: Path) -> Non
         profile = read(folder, name)
         return [note.text for note in with_float_ops(profile, "all")[0].notes[len(profile.notes) :]]
 
-    assert ours("endless") == [
-        "1 loop has no constant bound, and is counted once: StatefulPartitionedCall/while"
-    ]
+    loop = "StatefulPartitionedCall/while"
+    once = f"1 loop has no constant bound, and is counted once: {loop}"
+    assert ours("endless") == ours("doubling") == [once]
     assert ours("nested") == ["1 cond counts its larger branch"]
-    assert ours("doubling") == [
-        "1 loop has no constant bound, and is counted once: StatefulPartitionedCall/while"
-    ]
-    assert ours("bounded") == [
-        (
-            "1 loop counts as long as the bound allows, and may end sooner: "
-            "StatefulPartitionedCall/while"
-        )
-    ]
+    sooner = f"1 loop counts as long as the bound allows, and may end sooner: {loop}"
+    assert ours("bounded") == [sooner]
     assert ours("mapped") == []
 
 
@@ -216,7 +193,7 @@ def element(at: int, of: int, place: int) -> bytes:
     return instruction(f"e{at}", "get-tuple-element", at, [of], varint(13, place), dims=())
 
 
-def counting(bounds: list[int], steps: list[int], *, alike: int = 0) -> Profile:
+def counting(bounds: list[int], steps: list[int], *, alike: int) -> Profile:
     """A loop of counters that start at 0; each has its step, and all stay below their bounds.
 
     The last ones that are *alike* start as the same constant.
@@ -268,34 +245,29 @@ def counting(bounds: list[int], steps: list[int], *, alike: int = 0) -> Profile:
 
 
 @pytest.mark.parametrize(
-    ("bounds", "steps", "expected"),
+    ("bounds", "steps", "alike", "expected"),
     [
-        ([9], [2], [5, 0]),  # 0, 2, 4, 6, 8; it ends at 10
-        ([9, 7, 100], [1, 2, 30], [4, -1]),  # 9, 4 (0, 2, 4, 6) and 4 (0, 30, 60, 90)
-        ([9, 9], [2, 2], [5, 0]),
-        ([9, 4], [1, 1], [4, 0]),  # the first ends at 4
-        ([-9, 4], [1, 1], [0, 0]),
-        ([100] * 15 + [3], [1] * 16, [3, 0]),
-        ([100] * 16 + [3], [1] * 17, [-1, -1]),  # more than 16 comparisons: unknown
+        ([9], [2], 0, [5, 0]),  # 0, 2, 4, 6, 8; it ends at 10
+        ([9, 7, 100], [1, 2, 30], 0, [4, -1]),  # 9, 4 (0, 2, 4, 6) and 4 (0, 30, 60, 90)
+        ([9, 9], [2, 2], 0, [5, 0]),
+        ([9, 4], [1, 1], 0, [4, 0]),  # the first ends at 4
+        ([-9, 4], [1, 1], 0, [0, 0]),
+        ([100] * 15 + [3], [1] * 16, 0, [3, 0]),
+        ([100] * 16 + [3], [1] * 17, 0, [-1, -1]),  # more than 16 comparisons: unknown
+        # Any that start as the same constant may be the counter: they are alike, or the loop has no
+        # known bound.
+        ([6, 6], [2, 2], 2, [3, 0]),
+        ([6, 6], [2, 1], 2, [-1, -1]),
+        ([6] * 16, [2] * 16, 16, [3, 0]),
+        # Too many are not tried; the loop may end sooner than the one by itself allows.
+        ([6], [2] * 17, 17, [-1, -1]),
+        ([4, 6], [1] + [2] * 17, 17, [4, -1]),
     ],
 )
 def test_the_comparison_that_ends_first_counts(
-    bounds: list[int], steps: list[int], expected: list[int]
+    bounds: list[int], steps: list[int], alike: int, expected: list[int]
 ) -> None:
-    assert trips(counting(bounds, steps)) == expected
-
-
-def test_counters_that_start_as_the_same_constant() -> None:
-    """Any of them may be the counter: they are alike, or the loop has no known bound."""
-    assert trips(counting([6, 6], [2, 2], alike=2)) == [3, 0]
-    assert trips(counting([6, 6], [2, 1], alike=2)) == [-1, -1]
-    assert trips(counting([6] * 16, [2] * 16, alike=16)) == [3, 0]
-
-
-def test_too_many_counters_that_start_as_the_same_constant() -> None:
-    """They are not tried; the loop may end sooner than the one that is by itself allows."""
-    assert trips(counting([6], [2] * 17, alike=17)) == [-1, -1]
-    assert trips(counting([4, 6], [1] + [2] * 17, alike=17)) == [4, -1]
+    assert trips(counting(bounds, steps, alike=alike)) == expected
 
 
 @pytest.mark.parametrize("start", ["t", "s"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pytest
@@ -46,33 +46,39 @@ def wire_profile(text: str) -> Profile:
     return load(Source("graph.pb", np.frombuffer(graph.SerializeToString(), np.uint8)))
 
 
+OPEN: Final = """node {{ name: "{}" op: "Placeholder" attr {{ key: "shape" value {{ shape {{
+    dim {{ size: 2 }} dim {{ size: -1 }} }} }} }} }}"""
+LISTED: Final = """
+node { name: "x" op: "Placeholder" attr { key: "_output_shapes" value { list { shape {
+    dim { size: 3 } dim { size: -1 } } } } } }
+node { name: "y" op: "Relu" attr { key: "_output_shapes" value { list { shape {
+    dim { size: -1 } } } } } }
+"""
+
+
+@pytest.mark.parametrize(
+    ("graph", "names"),
+    [
+        pytest.param(
+            INPUTS.replace("net/ids", "serving_default_ids"),
+            ["batch", "ids_1"],
+            id="an input of a saved model is called as in the model",
+        ),
+        pytest.param(
+            OPEN.format("a/b") + OPEN.format("a_b"),
+            ["a_b_1", "a_b_1_2"],
+            id="names that become alike are told apart",
+        ),
+        pytest.param(LISTED, ["x_1"], id="what is listed counts, and only inputs have symbols"),
+    ],
+)
+def test_names(graph: str, names: list[str]) -> None:
+    assert [one.name for one in symbols(text_profile(graph))] == names
+
+
 def test_the_first_dimension_is_shared_and_others_are_named_after_their_input() -> None:
-    profile = text_profile(INPUTS)
-    assert [(one.name, one.places) for one in symbols(profile)] == [
-        ("batch", ((0, 0), (1, 0))),
-        ("net_ids_1", ((0, 1),)),
-    ]
-
-
-def test_names_that_become_alike_are_told_apart() -> None:
-    open_axis = 'attr { key: "shape" value { shape { dim { size: 2 } dim { size: -1 } } } }'
-    nodes = (f'node {{ name: "{name}" op: "Placeholder" {open_axis} }}' for name in ("a/b", "a_b"))
-    assert [one.name for one in symbols(text_profile("".join(nodes)))] == ["a_b_1", "a_b_1_2"]
-
-
-def test_an_input_of_a_saved_model_is_called_as_in_the_model() -> None:
-    graph = INPUTS.replace("net/ids", "serving_default_ids")
-    assert symbols(text_profile(graph))[1].name == "ids_1"
-
-
-def test_what_the_graph_lists_counts_and_only_inputs_have_symbols() -> None:
-    graph = """
-    node { name: "x" op: "Placeholder" attr { key: "_output_shapes" value { list { shape {
-        dim { size: 3 } dim { size: -1 } } } } } }
-    node { name: "y" op: "Relu" attr { key: "_output_shapes" value { list { shape {
-        dim { size: -1 } } } } } }
-    """
-    assert [one.name for one in symbols(text_profile(graph))] == ["x_1"]
+    found = [(one.name, one.places) for one in symbols(text_profile(INPUTS))]
+    assert found == [("batch", ((0, 0), (1, 0))), ("net_ids_1", ((0, 1),))]
 
 
 def test_sizes_go_through_the_graph() -> None:
@@ -82,14 +88,9 @@ def test_sizes_go_through_the_graph() -> None:
         for node, name in enumerate(profile.nodes.name.texts())
     }
     assert found == {
-        "net/ids": [8, -1, 7],
-        "image": [8, 7],
-        "rate": [1],
-        "any": [],
-        "w": [7, 5],
-        "mul": [8, 5],
-        "scaled": [8, 5],
-    }
+        "net/ids": [8, -1, 7], "image": [8, 7], "rate": [1], "any": [], "w": [7, 5],
+        "mul": [8, 5], "scaled": [8, 5],
+    }  # fmt: skip
 
 
 def test_a_shape_listed_in_full_stays() -> None:

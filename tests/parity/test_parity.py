@@ -41,11 +41,15 @@ def rows(case: Case, **options: Any) -> list[str]:
     return report.split("Profile:\n")[1].splitlines()[1:]
 
 
+def crashes(oracle: Oracle, case: Case, **options: Any) -> None:
+    oracle.load(case.graph, case.op_log)
+    with pytest.raises(OracleCrashed):
+        oracle.ask(case.view, options)
+
+
 @pytest.mark.parametrize("options", [{"max_depth": 0}, {"trim_name_regexes": [".*"]}])
 def test_code_view_cut_at_the_root_is_the_root(oracle: Oracle, options: dict[str, Any]) -> None:
-    oracle.load(TRACED.graph, TRACED.op_log)
-    with pytest.raises(OracleCrashed):
-        oracle.ask("code", options)
+    crashes(oracle, TRACED, **options)
     assert rows(TRACED, **options) == ["_TFProfRoot (--/7 flops)"]
 
 
@@ -53,9 +57,7 @@ def test_code_view_of_empty_stacks_is_the_root(oracle: Oracle) -> None:
     case = Case.from_text(
         "code", graph='node { name: "a" }', op_log='log_entries { name: "a" code_def { } }'
     )
-    oracle.load(case.graph, case.op_log)
-    with pytest.raises(OracleCrashed):
-        oracle.ask("code", {})
+    crashes(oracle, case)
     assert rows(case) == ["_TFProfRoot (--/0 flops)"]
 
 
@@ -65,7 +67,21 @@ def test_code_view_without_stacks_says_what_to_give() -> None:
         rows(case)
 
 
-@pytest.mark.parametrize("view", ["scope", "graph", "op"])
+CALLED_LIKE_THE_ROOT = {
+    "scope": """_TFProfRoot (--/111 flops)
+  _TFProfRoot (1/101 flops)
+    _TFProfRoot/x (100/100 flops)
+  a (10/10 flops)""",
+    "graph": """_TFProfRoot (--/111 flops)
+  _TFProfRoot (1/11 flops)
+    a (10/10 flops)
+  _TFProfRoot/x (100/100 flops)""",
+    "op": """Add                      110 float_ops (100.00%, 99.10%)
+_TFProfRoot                  1 float_ops (0.90%, 0.90%)""",
+}
+
+
+@pytest.mark.parametrize("view", CALLED_LIKE_THE_ROOT)
 def test_a_node_may_be_called_like_the_root(oracle: Oracle, view: str) -> None:
     case = Case.from_text(
         view,
@@ -78,30 +94,8 @@ def test_a_node_may_be_called_like_the_root(oracle: Oracle, view: str) -> None:
           log_entries { name: "_TFProfRoot/x" float_ops: 100 }
         """,
     )
-    oracle.load(case.graph, case.op_log)
-    with pytest.raises(OracleCrashed):
-        oracle.ask(view, {})
-    assert (
-        rows(case)
-        == {
-            "scope": [
-                "_TFProfRoot (--/111 flops)",
-                "  _TFProfRoot (1/101 flops)",
-                "    _TFProfRoot/x (100/100 flops)",
-                "  a (10/10 flops)",
-            ],
-            "graph": [
-                "_TFProfRoot (--/111 flops)",
-                "  _TFProfRoot (1/11 flops)",
-                "    a (10/10 flops)",
-                "  _TFProfRoot/x (100/100 flops)",
-            ],
-            "op": [
-                "Add                      110 float_ops (100.00%, 99.10%)",
-                "_TFProfRoot                  1 float_ops (0.90%, 0.90%)",
-            ],
-        }[view]
-    )
+    crashes(oracle, case)
+    assert rows(case) == CALLED_LIKE_THE_ROOT[view].split("\n")
 
 
 def test_function_names_are_cut_between_characters() -> None:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 # --- what the documents show: tables with times by a line of each kind ------------------------
 
-SHOWN: Final = {
-    "VARIABLES": """\
+TEXTS: Final = r"""
+=== VARIABLES
 _TFProfRoot (--/930.58k params)
   global_step (1/1 params)
   init/init_conv/DW (3x3x3x16, 432/864 params)
@@ -38,39 +38,33 @@ _TFProfRoot (--/930.58k params)
   unit_last/final_bn/gamma (64, 64/128 params)
   unit_last/final_bn/moving_mean (64, 64/64 params)
   unit_last/final_bn/moving_variance (64, 64/64 params)
-""",
-    "DUMP": """\
+=== DUMP
 _TFProfRoot (--/930.58k params)
   global_step (0/0 params)
   pool_logit/DW (64x10, 640/1.28k params)
   pool_logit/biases (10, 10/20 params)
-""",
-    "TRAINABLE": """\
+=== TRAINABLE
 _TFProfRoot (--/464.15k params)
   init/init_conv/DW (3x3x3x16, 432/432 params)
   pool_logit/DW (64x10, 640/640 params)
   pool_logit/biases (10, 10/10 params)
   unit_last/final_bn/beta (64, 64/64 params)
   unit_last/final_bn/gamma (64, 64/64 params)
-""",
-    "BY_NAME": """\
+=== BY_NAME
 _TFProfRoot (0/18.43k params)
   unit_2_1/sub1/conv1/DW (3x3x32x32, 9.22k/9.22k params)
   unit_2_1/sub2/conv2/DW (3x3x32x32, 9.22k/9.22k params)
-""",
-    "POOL_LOGIT": """\
+=== POOL_LOGIT
 _TFProfRoot (--/650 params)
   pool_logit/DW (64x10, 640/640 params)
   pool_logit/biases (10, 10/10 params)
-""",
-    "GAMMA": """\
+=== GAMMA
 _TFProfRoot ()
   unit_1_0/shared_activation/init_bn/gamma ()
 [1.80 2.10 2.06 1.91 2.26 1.86 1.81 1.37 1.78 1.85 1.96 1.54 2.04 2.34 2.22 1.99 ],
   unit_1_0/sub2/bn2/gamma ()
 [1.57 1.83 1.30 1.25 1.59 1.14 1.26 0.82 1.19 1.10 1.48 1.01 0.82 1.23 1.21 1.14 ],
-""",
-    "FLOPS": """\
+=== FLOPS
 _TFProfRoot (0/17.63b flops)
   gradients/pool_logit/xw_plus_b/MatMul_grad/MatMul (163.84k/163.84k flops)
   gradients/pool_logit/xw_plus_b/MatMul_grad/MatMul_1 (163.84k/163.84k flops)
@@ -82,31 +76,26 @@ _TFProfRoot (0/17.63b flops)
   unit_1_1/sub1/conv1/Conv2D (603.98m/603.98m flops)
   unit_1_1/sub2/conv2/Conv2D (603.98m/603.98m flops)
   ...
-""",
-    "FLOPS_BY_TYPE": """\
+=== FLOPS_BY_TYPE
 node name | # float_ops
 Conv2D                   17.63b float_ops (100.00%, 100.00%)
 MatMul                   491.52k float_ops (0.00%, 0.00%)
 BiasAdd                  1.28k float_ops (0.00%, 0.00%)
-""",
-    "TIMELINE": """\
+=== TIMELINE
 generating trace file.
 
 ******************************************************
 Timeline file is written to <filename.json>.
 Open a Chrome browser, enter URL chrome://tracing and load the timeline file.
 ******************************************************
-""",
-    "CODE": """\
+=== CODE
 _TFProfRoot (0us/22.44ms)
   model_analyzer_test.py:149:run_filename_as_m...:none (0us/22.44ms)
-""",
-    "CODE_2018": """\
+=== CODE_2018
 node name | execution time
 _TFProfRoot (--/3.74sec)
   seq2seq_attention.py:316:<module>:app.run() (0us/3.74sec)
-""",
-    "DEPENDS": """\
+=== DEPENDS
 _TFProfRoot (0us/3.61sec)
   init/init_conv/Conv2D (11.75ms/3.10sec)
     random_shuffle_queue_DequeueMany (3.09sec/3.09sec)
@@ -114,14 +103,11 @@ _TFProfRoot (0us/3.61sec)
   unit_1_3/sub2/conv2/Conv2D (60.75ms/3.34sec)
   unit_2_4/sub2/conv2/Conv2D (73.58ms/3.54sec)
   unit_3_3/sub2/conv2/Conv2D (10.26ms/3.60sec)
-""",
-    "BACKWARD": """\
+=== BACKWARD
 _TFProfRoot (0us/2.29sec)
   gradients/unit_1_0/sub1/conv1/Conv2D_grad/Conv2DBackpropFilter (54.96ms/54.96ms)
-""",
-    "TYPES": """\
-SoftmaxCross\
-EntropyWithLogits      36.58MB (100.00%, 0.05%),      1.37sec (100.00%, 23.56%),         30
+=== TYPES
+SoftmaxCrossEntropyWithLogits      36.58MB (100.00%, 0.05%),      1.37sec (100.00%, 23.56%),         30
 MatMul                        2720.57MB (99.95%, 3.66%),      988.90ms (76.44%, 17.05%),       3450
 ConcatV2                       741.37MB (96.29%, 1.00%),       421.44ms (59.38%, 7.27%),       6098
 Mul                           3957.24MB (95.29%, 5.33%),       418.90ms (52.12%, 7.22%),       9427
@@ -132,8 +118,7 @@ Slice                          708.07MB (87.94%, 0.95%),       205.27ms (31.78%,
 Fill                           954.27MB (86.98%, 1.28%),       154.50ms (28.24%, 2.66%),       9686
 Select                         312.33MB (85.70%, 0.42%),       123.04ms (25.58%, 2.12%),       5746
 Sigmoid                        152.57MB (85.28%, 0.21%),        96.66ms (23.46%, 1.67%),       2970
-""",
-    "TYPE_TIMES": """\
+=== TYPE_TIMES
 node name | execution time | op occurrence
 SoftmaxCrossEntropyWithLogits     1.37sec (100.00%, 36.44%),         30
 MatMul                        618.97ms (63.56%, 16.51%),       3450
@@ -146,18 +131,17 @@ Switch                          72.43ms (22.53%, 1.93%),      30654
 LogUniformCandidateSampler       69.01ms (20.59%, 1.84%),         30
 Unique                          53.50ms (18.75%, 1.43%),          2
 AddN                            50.10ms (17.33%, 1.34%),       5481
-""",
-    "TYPE_DEVICES": """\
+=== TYPE_DEVICES
 node name | execution time | assigned devices
 SoftmaxCrossEntropyWithLogits     1.37sec (100.00%, 36.44%), /job:worker/replica:0/task:0/cpu:0
-""",
-    "SCOPES": """\
+=== SCOPES
 node name | execution time
 _TFProfRoot (--/8.12sec)
   tower_3/gradients/tower_3/Conv2d_1a_3x3/convolution_grad/Conv2DBackpropFilter (126.34ms/126.34ms)
-""",
-    "HELD": "_TFProfRoot (--/25.81m params)\n",
-    "OPTIONS_2016": r"""-max_depth                  4
+=== HELD
+_TFProfRoot (--/25.81m params)
+=== OPTIONS_2016
+-max_depth                  4
 -min_bytes                  0
 -min_micros                 0
 -min_params                 0
@@ -175,8 +159,8 @@ _TFProfRoot (--/8.12sec)
 -select                     params
 -viz                        false
 -dump_to_file
-""",
-    "OPTIONS_2017": r"""-max_depth                  4
+=== OPTIONS_2017
+-max_depth                  4
 -min_bytes                  0
 -min_micros                 0
 -min_params                 0
@@ -201,8 +185,8 @@ _TFProfRoot (--/8.12sec)
 #   3. stdout: None.
 # E.g. timeline:outfile=/tmp/timeline.json
 -output
-""",
-}
+"""  # noqa: E501 - as printed
+SHOWN: Final = dict(text.split("\n", 1) for text in TEXTS.split("=== ")[1:])
 NO_STEP: Final = ("global_step (1/1 params)", "global_step (0/0 params)")
 SHOWN["CHECKPOINT"] = SHOWN["VARIABLES"].replace(*NO_STEP)
 SHOWN["VARIABLES_2018"] = SHOWN["VARIABLES"]

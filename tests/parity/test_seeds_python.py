@@ -57,11 +57,7 @@ def same(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> Both:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(
-    same: Both,
-    live: live_models.Live,
-    recorded: Any,
-    monkeypatch: pytest.MonkeyPatch,
-    name: str,
+    same: Both, live: live_models.Live, recorded: Any, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     program = PROGRAMS[name]
     preset = "TRAINABLE_VARS_PARAMS_STAT_OPTIONS"  # a program writes into it
@@ -165,54 +161,52 @@ with gfile.Open(os.path.join(output_dir, "run_meta"), "w") as f:
 
 # --- the builder --------------------------------------------------------------------------------
 
-CALLED: Final = {
-    "__init__(options=None)": "{P}(options=None).build()",
-    "account_displayed_op_only(is_true)": "{P}().account_displayed_op_only(is_true=True).build()",
-    "build()": "{P}().build()",
-    "float_operation()": "{P}.float_operation()",
-    "order_by(attribute)": "{P}().order_by(attribute='bytes').build()",
-    "select(attributes)": "{P}().select(attributes=['params', 'bytes']).build()",
+# What a builder is asked for; below, what it has ready.
+BUILT: Final = {
+    "account_displayed_op_only(is_true)": "account_displayed_op_only(is_true=True)",
+    "order_by(attribute)": "order_by(attribute='bytes')",
+    "select(attributes)": "select(attributes=['params', 'bytes'])",
+    "with_accounted_types(account_type_regexes)": (
+        "with_accounted_types(account_type_regexes=['.*gpu:0.*'])"
+    ),
+    "with_empty_output()": "with_empty_output()",
+    "with_file_output(outfile)": "with_file_output(outfile='f')",
+    "with_max_depth(max_depth)": "with_max_depth(max_depth=3)",
+    "with_min_execution_time(min_micros=0, min_accelerator_micros=0, min_cpu_micros=0)": (
+        "with_min_execution_time(min_micros=1, min_accelerator_micros=2, min_cpu_micros=3)"
+    ),
+    "with_min_float_operations(min_float_ops)": "with_min_float_operations(min_float_ops=9)",
+    "with_min_memory(min_bytes=0, min_peak_bytes=0, min_residual_bytes=0, min_output_bytes=0)": (
+        "with_min_memory(min_bytes=1, min_peak_bytes=2, min_residual_bytes=3, min_output_bytes=4)"
+    ),
+    "with_min_occurrence(min_occurrence)": "with_min_occurrence(min_occurrence=2)",
+    "with_min_parameters(min_params)": "with_min_parameters(min_params=2)",
+    "with_node_names(start_name_regexes=None, show_name_regexes=None, …)": (
+        "with_node_names(start_name_regexes=['a'], show_name_regexes=['b'], "
+        "hide_name_regexes=['c'], trim_name_regexes=['d'])"
+    ),
+    "with_pprof_output(pprof_file)": "with_pprof_output(pprof_file='f')",
+    "with_stdout_output()": "with_empty_output().with_stdout_output()",
+    "with_step(step)": "with_step(step=3)",
+    "with_timeline_output(timeline_file)": "with_timeline_output(timeline_file='f')",
+}
+READY: Final = {
+    "__init__(options=None)": "P(options=None).build()",
+    "build()": "P().build()",
+    "float_operation()": "P.float_operation()",
     "time_and_memory(min_micros=1, min_bytes=1, min_accelerator_micros=0, …)": (
-        "{P}.time_and_memory(min_micros=2, min_bytes=3, min_accelerator_micros=4, "
+        "P.time_and_memory(min_micros=2, min_bytes=3, min_accelerator_micros=4, "
         "min_cpu_micros=5, min_peak_bytes=6, min_residual_bytes=7, min_output_bytes=8)"
     ),
-    "trainable_variables_parameter()": "{P}.trainable_variables_parameter()",
-    "with_accounted_types(account_type_regexes)": (
-        "{P}().with_accounted_types(account_type_regexes=['.*gpu:0.*']).build()"
-    ),
-    "with_empty_output()": "{P}().with_empty_output().build()",
-    "with_file_output(outfile)": "{P}().with_file_output(outfile='f').build()",
-    "with_max_depth(max_depth)": "{P}().with_max_depth(max_depth=3).build()",
-    "with_min_execution_time(min_micros=0, min_accelerator_micros=0, min_cpu_micros=0)": (
-        "{P}().with_min_execution_time(min_micros=1, min_accelerator_micros=2, min_cpu_micros=3)"
-        ".build()"
-    ),
-    "with_min_float_operations(min_float_ops)": (
-        "{P}().with_min_float_operations(min_float_ops=9).build()"
-    ),
-    "with_min_memory(min_bytes=0, min_peak_bytes=0, min_residual_bytes=0, min_output_bytes=0)": (
-        "{P}().with_min_memory(min_bytes=1, min_peak_bytes=2, min_residual_bytes=3, "
-        "min_output_bytes=4).build()"
-    ),
-    "with_min_occurrence(min_occurrence)": "{P}().with_min_occurrence(min_occurrence=2).build()",
-    "with_min_parameters(min_params)": "{P}().with_min_parameters(min_params=2).build()",
-    "with_node_names(start_name_regexes=None, show_name_regexes=None, …)": (
-        "{P}().with_node_names(start_name_regexes=['a'], show_name_regexes=['b'], "
-        "hide_name_regexes=['c'], trim_name_regexes=['d']).build()"
-    ),
-    "with_pprof_output(pprof_file)": "{P}().with_pprof_output(pprof_file='f').build()",
-    "with_stdout_output()": "{P}().with_empty_output().with_stdout_output().build()",
-    "with_step(step)": "{P}().with_step(step=3).build()",
-    "with_timeline_output(timeline_file)": (
-        "{P}().with_timeline_output(timeline_file='f').build()"
-    ),
+    "trainable_variables_parameter()": "P.trainable_variables_parameter()",
 }
+CALLED: Final = {**READY, **{line: f"P().{calls}.build()" for line, calls in BUILT.items()}}
 
 
 @pytest.mark.parametrize("line", CALLED)
 def test_builder(line: str) -> None:
     ours, theirs = (
-        eval(CALLED[line].format(P="P"), {"P": profilers.ProfileOptionBuilder})  # noqa: S307
+        eval(CALLED[line], {"P": profilers.ProfileOptionBuilder})  # noqa: S307
         for profilers in (tfprof, tf.profiler)
     )
     assert isinstance(theirs, dict)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
+from children import python, run
 from paths import DATA, ROOT
 
 if TYPE_CHECKING:
@@ -18,29 +16,17 @@ if TYPE_CHECKING:
 @pytest.mark.whole
 def test_installed_command_runs_its_demo_elsewhere(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    subprocess.run(
-        [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", home, ROOT],
-        check=True,
-        cwd=tmp_path,
-    )
+    python("-m", "pip", "install", "--quiet", "--no-deps", "--target", home, ROOT, cwd=tmp_path)
     assert not list(home.glob("*.egg-link"))
-    ran = subprocess.run(
-        [home / "bin" / "tfprof", "demo", "scope", "--order_by=name"],
-        check=False,
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(home)},
-    )
-    assert ran.returncode == 0
+    demo = ("demo", "scope", "--order_by=name")
+    ran = run(home / "bin" / "tfprof", *demo, cwd=tmp_path, env={"PYTHONPATH": str(home)})
     assert str(home) in ran.stderr
     golden = (DATA / "cases" / "scope_params.txt").read_text()
     assert ran.stdout == golden.split("\n", 2)[2]
     page, ours = tmp_path / "page.html", tmp_path / "ours.html"
     for path, where in ((page, home), (ours, ROOT / "src")):
-        words = ["demo", "page", "--source=off", "-o", str(path)]
-        environment = {**os.environ, "PYTHONPATH": str(where)}
-        subprocess.run([sys.executable, "-m", "tfprof", *words], check=True, env=environment)
+        words = ("demo", "page", "--source=off", "-o", str(path))
+        python("-m", "tfprof", *words, env={"PYTHONPATH": str(where)})
     assert page.read_bytes() == ours.read_bytes()
 
 
@@ -50,7 +36,7 @@ def test_tfprof_and_tensorflow_share_a_process_in_both_orders() -> None:
     theirs = "import tensorflow as tf; tf.compat.v1.GraphDef().node.add().name = 'x'"
     for first, second in ((ours, theirs), (theirs, ours)):
         use = "from tfprof import cli; assert cli.run(['demo', '--output=none']) == 0"
-        subprocess.run([sys.executable, "-c", f"{first}\n{second}\n{use}"], check=True, cwd=ROOT)
+        python("-c", f"{first}\n{second}\n{use}", cwd=ROOT)
 
 
 def test_files_are_read_without_tensorflow() -> None:
@@ -58,4 +44,4 @@ def test_files_are_read_without_tensorflow() -> None:
         "import sys; sys.modules['tensorflow'] = None\n"
         "from tfprof import cli; assert cli.run(['demo', '--output=none']) == 0"
     )
-    subprocess.run([sys.executable, "-c", script], check=True, cwd=ROOT)
+    python("-c", script, cwd=ROOT)

@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import ast
 import json
-import os
-import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -18,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import pytest
 
 import tfprof
+from children import python
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -273,22 +271,16 @@ def test_no_source_file_is_long() -> None:
 @pytest.mark.parametrize(
     "program",
     [
-        pytest.param("from tfprof import cli; cli.run(['--help'])", id="tfprof --help"),
-        pytest.param("from tfprof import cli; cli.run(['op', '--help'])", id="tfprof op --help"),
-        pytest.param("from tfprof import cli; cli.run(['completion', 'zsh'])", id="completion"),
-        pytest.param("from tfprof import cli; cli.run(['--version'])", id="tfprof --version"),
-        pytest.param("from tfprof import cli; cli.run(['scoep'])", id="a mistake"),
-        pytest.param("import tfprof", id="import tfprof"),
+        *(
+            f"from tfprof import cli; cli.run({words.split()})"
+            for words in ("--help", "op --help", "completion zsh", "--version", "scoep")
+        ),
+        "import tfprof",
     ],
 )
 def test_what_needs_no_profile_imports_nothing_heavy(program: str) -> None:
-    ran = subprocess.run(
-        [sys.executable, "-c", f"{program}; import json, sys; print(json.dumps([*sys.modules]))"],
-        env={**os.environ, "PYTHONPATH": str(FOLDER.parent)},
-        capture_output=True,
-        check=True,
-        text=True,
-    )
+    listing = f"{program}; import json, sys; print(json.dumps([*sys.modules]))"
+    ran = python("-c", listing, env={"PYTHONPATH": str(FOLDER.parent)})
     loaded = json.loads(ran.stdout.splitlines()[-1])
     assert "tfprof" in loaded
     heavy = [name for name in loaded if name.startswith(HEAVY)]

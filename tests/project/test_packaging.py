@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import subprocess
 import sys
 import tarfile
 import zipfile
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pytest
 
+import children
 from paths import ROOT
 from supported_releases import VERSIONS
 
@@ -38,11 +37,7 @@ class Built(NamedTuple):
 
 
 def run(*words: str | Path, cwd: Path) -> str:
-    """The output of a command; it fails the test if it fails."""
-    clean = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
-    ran = subprocess.run(words, check=False, capture_output=True, text=True, cwd=cwd, env=clean)
-    assert ran.returncode == 0, ran.stdout[-2_000:] + ran.stderr[-2_000:]
-    return ran.stdout
+    return children.run(*words, cwd=cwd, env={"PYTHONPATH": None}).stdout
 
 
 def environment(home: Path) -> Path:

@@ -91,10 +91,7 @@ def _made(page: ServedPage, **_: object) -> None:
     ("command", "output"), [pytest.param(*one, id=one[0]) for one in shown() if one[1].strip()]
 )
 def test_an_output_is_what_the_command_prints(
-    command: str,
-    output: str,
-    capsys: pytest.CaptureFixture[str],
-    request: pytest.FixtureRequest,
+    command: str, output: str, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
 ) -> None:
     program, *words = shlex.split(command, comments=True)
     assert program == "tfprof"
@@ -120,10 +117,7 @@ def cut(printed: str, shown: str) -> str:
 @pytest.mark.sampled
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("command", sampled(commands(), 8, "commands of the readme"))
-def test_a_command_works(
-    command: str,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_command_works(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(shlex.split(command, comments=True)[1:]) == 0, capsys.readouterr().err
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Final
 
 import pytest
 from google.protobuf import text_format
 
 import paths
+from children import python
 from tfprof.wire.schema import message
 
 if TYPE_CHECKING:
@@ -38,13 +36,7 @@ def modules_of(*words: str) -> set[str]:
     program = (
         "import sys, tfprof.cli; code = tfprof.cli.run(sys.argv[1:]);print(code, *sys.modules)"
     )
-    ran = subprocess.run(
-        [sys.executable, "-c", program, *words],
-        env={**os.environ, "TFPROF_CACHE": "off"},
-        capture_output=True,
-        check=True,
-        text=True,
-    )
+    ran = python("-c", program, *words, env={"TFPROF_CACHE": "off"})
     code, *names = ran.stdout.split()
     assert code == "0", ran.stderr
     return {*names}
@@ -89,10 +81,7 @@ def test_what_numpy_is_imported_without_can_be_imported_later() -> None:
         "print(there.ArrayLike is sys.modules['numpy._typing'].ArrayLike is not there);"
         "print(np.linalg.eigh(np.eye(2)).eigenvalues.tolist())"
     )
-    ran = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, check=True, text=True
-    )
-    names, *told = ran.stdout.splitlines()
+    names, *told = python("-c", program).stdout.splitlines()
     assert "numpy._typing" not in names.split()
     assert told == ["True", "True", "[1.0, 1.0]"]
 
@@ -108,9 +97,6 @@ def test_numpy_has_every_name_when_it_is_used() -> None:
         "print(sorted({*dir(np.lib)} - {'recfunctions', 'user_array'}), np.lib.NumpyVersion)"
     )
     light = "from tfprof.foundation.light_numpy import import_numpy; import_numpy();"
-    plain, ours = (
-        subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
-        for code in (listed, light + listed)
-    )
-    assert ours.stdout == plain.stdout
-    assert "('append', '_ArrayFunctionDispatcher', 'numpy')" in plain.stdout
+    plain, ours = (python("-c", code).stdout for code in (listed, light + listed))
+    assert ours == plain
+    assert "('append', '_ArrayFunctionDispatcher', 'numpy')" in plain

@@ -6,19 +6,15 @@ in between, and the oldest that works with NumPy 1.26, which tfprof needs.
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
+import children
 from paths import ROOT, in_rooms
 from supported_releases import RELEASES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # What an environment needs takes long to install, so one worker has them all.
 pytestmark = pytest.mark.whole
@@ -31,19 +27,11 @@ FILES: Final = (
 )
 
 
-def run(*words: str) -> str:
-    """The output of a command in the project's folder; it fails the test if it fails."""
-    environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
-    ran = subprocess.run(
-        words,
-        cwd=ROOT,
-        env={**environment, "TF_CPP_MIN_LOG_LEVEL": "3"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stdout[-4_000:] + ran.stderr[-1_000:]
-    return ran.stdout
+def run(*words: str | Path) -> str:
+    """The output of a command in the project's folder."""
+    return children.run(
+        *words, cwd=ROOT, env={"PYTHONPATH": None, "TF_CPP_MIN_LOG_LEVEL": "3"}
+    ).stdout
 
 
 def python_with(release: str) -> str:
@@ -51,7 +39,7 @@ def python_with(release: str) -> str:
     home = ROOT / f".venv-tf-{release}"
     python = str(home / "bin" / "python")
     mark = home / ".installed"
-    files: Sequence[Path] = (ROOT / "pyproject.toml", Path(__file__))
+    files = (ROOT / "pyproject.toml", Path(__file__))
     if not mark.exists() or mark.stat().st_mtime < max(one.stat().st_mtime for one in files):
         run(sys.executable, "-m", "venv", str(home))
         pip = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pickle
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
 import tfprof
+from children import python
 from profiles import PROFILES
 from tfprof.results.report import Row
 
@@ -75,13 +74,7 @@ def checked(folder: Path, program: str) -> list[str]:
     """The lines that mypy says of *program*."""
     (folder / "program.py").write_text(program, encoding="utf-8")
     arguments = ["--strict", "--config-file=", f"--cache-dir={folder / 'cache'}", "program.py"]
-    ran = subprocess.run(
-        [sys.executable, "-m", "mypy", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ran = python("-m", "mypy", *arguments, cwd=folder, check=False)
     assert not ran.stderr
     return ran.stdout.splitlines()
 
@@ -144,10 +137,5 @@ def test_another_process_reads_pickled_rows(tmp_path: Path) -> None:
     rows = tfprof.load(HANDMADE.graph).scope(select=["params"]).rows
     (tmp_path / "rows").write_bytes(pickle.dumps(rows))
     program = "import pickle, sys; print(pickle.load(open(sys.argv[1], 'rb'))[0].total_params)"
-    ran = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", program, tmp_path / "rows"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    ran = python("-W", "ignore", "-c", program, tmp_path / "rows")
     assert ran.stdout == f"{rows[0].total_params}\n"

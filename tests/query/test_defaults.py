@@ -13,6 +13,7 @@ import paths
 import tfprof
 from case import GraphDef
 from oracle import UNRESTRICTED
+from printed import printed
 from profiles import PROFILES
 from tfprof import cli
 from tfprof.query.defaults import fitted_query
@@ -89,7 +90,7 @@ def test_without_float_operations_parameters_alone(command: Command) -> None:
     assert names == ["_TFProfRoot", "b", "a"]
     assert "node name | # parameters\n" in command.out
     assert command("scope", "--flops=log") == [
-        *("_TFProfRoot", "z", "z/table", "a", "a/w", "a/MatMul", "x"),
+        *("_TFProfRoot", "z", "z/table", "a", "a/w", "a/MatMul", "x")
     ]
     assert "node name | # parameters\n" in command.out
 
@@ -125,7 +126,7 @@ def test_the_largest_first_of_what_is_selected(command: Command) -> None:
     assert command("scope", "--select=float_ops,params")[1] == "a"
     assert command("op", "--select=op_types,occurrence")[0] == "VariableV2"
     assert command("scope", "--select=occurrence,op_types")[1:] == [
-        *("a", "a/MatMul", "a/w", "x", "z", "z/table"),
+        *("a", "a/MatMul", "a/w", "x", "z", "z/table")
     ]
     assert command("scope", "--select=")[1] == "a"
 
@@ -228,8 +229,8 @@ def test_the_original_era_is_the_original(oracle: Oracle, command: Command) -> N
             command("--era=original", drawing=drawing, lines=f"{view}\n")
             assert command.out.strip() == theirs.strip()
             loaded = tfprof.load(*[flag.partition("=")[2] for flag in command.files(drawing)])
-            printed = getattr(loaded, view)(era="original")
-            assert str(printed).strip() == theirs.strip()
+            report = getattr(loaded, view)(era="original")
+            assert str(report).strip() == theirs.strip()
 
 
 def test_the_original_era_reads_no_functions(capfd: pytest.CaptureFixture[str]) -> None:
@@ -239,12 +240,9 @@ def test_the_original_era_reads_no_functions(capfd: pytest.CaptureFixture[str]) 
     assert loaded.scope().answer.query.era.name == "original"
     assert len(tfprof.load(FUNCTIONS, era="original", functions=True)) > len(names)
     words = ["scope", f"--graph_path={FUNCTIONS}", "--select=", "--max_depth=99", "--era=original"]
-    assert cli.run([*words, "--functions=off"]) == 0
-    without = capfd.readouterr().out
-    assert cli.run(words) == 0
-    assert capfd.readouterr().out == without
-    assert cli.run([*words, "--functions=on"]) == 0
-    assert len(capfd.readouterr().out) > len(without)
+    without = printed(capfd, *words, "--functions=off")
+    assert printed(capfd, *words) == without
+    assert len(printed(capfd, *words, "--functions=on")) > len(without)
 
 
 def test_the_original_era_says_where_functions_are_loaded_already() -> None:

@@ -16,6 +16,7 @@ import pytest
 import tfprof
 from case import GraphDef
 from model_files import worker
+from printed import printed
 from tfprof import cli
 from tfprof.errors import InputError
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from forked import Forked
 
+ADDED_UP: Final = "Float operations add up 2 signatures: {}; give --signature to count one."
 COSTS: Final = ["float_ops", "multiply_adds", "activation_bytes"]
 
 
@@ -118,10 +120,7 @@ def test_a_loop_that_counts_once_makes_lower_bounds(models: Path, name: str) -> 
 def test_signatures_that_are_added_up_are_named(models: Path) -> None:
     """2·4·3 and 5·4·3 multiply-adds."""
     both = tfprof.load(models / "two").summary()
-    sentence = (
-        "Float operations add up 2 signatures: encode, predict; give --signature to count one."
-    )
-    assert sentence in both.sentences
+    assert ADDED_UP.format("encode, predict") in both.sentences
     assert both.total["multiply_adds"] == 24 + 60
     one = tfprof.load(models / "two", signature="encode").summary()
     assert one.total["multiply_adds"] == 24
@@ -130,9 +129,7 @@ def test_signatures_that_are_added_up_are_named(models: Path) -> None:
 
 def test_traces_that_are_added_up_are_named(models: Path, tmp_path: Path) -> None:
     loaded = tfprof.load(models / "traces" / "saved_model.pb")
-    sentence = (
-        "Float operations add up 2 signatures: product, product_1; give --signature to count one."
-    )
+    sentence = ADDED_UP.format("product, product_1")
     assert sentence in loaded.summary().sentences
     loaded.convert(tmp_path / "converted")
     assert sentence in tfprof.load(profile=tmp_path / "converted").summary().sentences
@@ -142,8 +139,7 @@ def test_a_program_that_runs_eagerly_is_unknown(
     models: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Keras: 4·3 + 3 parameters; the capture holds no function, so nothing else is known."""
-    assert cli.run(["summary", str(models / "eager"), "--format=json"]) == 0
-    made = json.loads(capsys.readouterr().out)
+    made = json.loads(printed(capsys, "summary", models / "eager", "--format=json"))
     assert made["total"]["parameters"] == 15
     assert [made["total"][name] for name in COSTS] == [None, None, None]
     assert made["total_incomplete"] == [COSTS[0], "flops_per_second", *COSTS[1:]]
@@ -160,8 +156,7 @@ def test_eager_operations_of_a_trace_are_not_zero(
     models: Path, folder: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["op", str(models / folder), "--select=float_ops", "--flops=all", "--max_depth=99"]
-    assert cli.run([*words, "--format=json"]) == 0
-    made = json.loads(capsys.readouterr().out)
+    made = json.loads(printed(capsys, *words, "--format=json"))
     rows = {row["name"]: row for row in made["rows"]}
     assert rows["_TFProfRoot"]["total_float_ops"] is None
     assert rows["MatMul"]["own_float_ops"] is None
@@ -173,13 +168,8 @@ def test_eager_operations_of_a_trace_are_not_zero(
 # --- every format ------------------------------------------------------------------------------
 
 
-def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    assert cli.run(list(words)) == 0
-    return capsys.readouterr().out
-
-
 def test_formats_of_a_summary(models: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ("summary", str(models / "dense"))
+    words = ("summary", models / "dense")
     made = json.loads(printed(capsys, *words, "--format=json"))
     assert made["total_incomplete"] == COSTS
     assert [row["incomplete"] for row in made["rows"]] == [COSTS, []]

@@ -23,7 +23,7 @@ from tfprof.read import Source, load
 from tfprof.results.loaded import Loaded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 CASES: Final = 120
 ROOT: Final = "_TFProfRoot"
@@ -134,14 +134,8 @@ def test_views_are_marked_where_a_counted_node_is_a_gap(view: str) -> None:
             assert row.incomplete == expected, (row, options)
 
 
-@pytest.mark.sampled
-def test_names_say_which_rows_hold_a_gap() -> None:
-    """The same by names alone, where names say what a row holds."""
-    for case in cases():
-        _check_names(case)
-
-
 def _check_names(case: Planted) -> None:
+    """The same by names alone, where names say what a row holds."""
     for row in case.loaded.scope(**EVERYTHING).rows:
         below = case.gaps if row.name == ROOT else {n for n in case.gaps if _in(n, row.name)}
         assert ("own_float_ops" in row.incomplete) == (row.name in case.gaps)
@@ -165,13 +159,8 @@ def _in(name: str, scope: str) -> bool:
     return name == scope or name.startswith(f"{scope}/")
 
 
-@pytest.mark.sampled
-def test_layers_are_marked_where_a_node_in_them_is_a_gap() -> None:
-    for case in cases():
-        _check_layers(case)
-
-
 def _check_layers(case: Planted) -> None:
+    """Layers are marked where a node in them is a gap."""
     report = case.loaded.summary(depth=99)
     paths = {row["path"] for row in report.rows if row["name"] != "(other)"}
     for column, gaps in (("float_ops", case.gaps), ("multiply_adds", case.product_gaps)):
@@ -196,12 +185,6 @@ def test_cases_have_gaps_and_none() -> None:
 
 def expected_cell(value: Any, *, marked: bool) -> str:
     return "?" if value is None else f"≥ {value}" if marked else str(value)
-
-
-@pytest.mark.sampled
-def test_every_format_says_the_same() -> None:
-    for case in cases():
-        _check_every_format(case)
 
 
 def _check_every_format(case: Planted) -> None:
@@ -254,3 +237,10 @@ def _check_cells(row: Any, names: list[str], cells: list[str], *, dashes: bool) 
         if value is not None and value < 1000:
             unit = " B" if name.endswith("bytes") else ""
             assert cell == expected_cell(value, marked=marked) + unit
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("check", [_check_names, _check_layers, _check_every_format])
+def test_names_layers_and_every_format_say_the_same(check: Callable[[Planted], None]) -> None:
+    for case in cases():
+        check(case)

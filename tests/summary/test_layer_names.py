@@ -14,27 +14,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+MODELS: Final = ("functional", "sequential", "subclassed")
 # Forms that record the names and classes of all layers.
 WHOLE: Final = (
-    *("keras3_functional.keras", "keras3_sequential.keras"),
-    *("keras2_functional.saved", "keras2_sequential.saved", "keras2_subclassed.saved"),
-    *("keras2_functional.keras", "keras2_sequential.keras"),
+    *(f"{keras}_{model}.keras" for keras in ("keras3", "keras2") for model in MODELS[:2]),
+    *(f"keras2_{model}.saved" for model in MODELS),
 )
 # Forms that record neither: names come from the graph, which has no trace of some layers.
-NAMED: Final = (
-    *("keras3_functional.export", "keras3_sequential.export", "keras3_subclassed.export"),
-    *("keras3_functional.saved", "keras3_sequential.saved", "keras3_subclassed.saved"),
-    *("keras2_functional.export", "keras2_sequential.export", "keras2_subclassed.export"),
-    *("keras2_functional.plain", "keras2_sequential.plain", "keras2_subclassed.plain"),
+NAMED: Final = tuple(
+    form.format(model)
+    for form in ("keras3_{}.export", "keras3_{}.saved", "keras2_{}.export", "keras2_{}.plain")
+    for model in MODELS
 )
 # What they do to a tensor at inference is nothing, or it costs nothing.
 WITHOUT_WORK: Final = {"InputLayer", "Dropout", "Flatten"}
 # `tf.saved_model.save` does not record which layers of a Keras 3 model are frozen.
-UNRECORDED: Final = (
-    "keras3_functional.saved",
-    "keras3_sequential.saved",
-    "keras3_subclassed.saved",
-)
+UNRECORDED: Final = tuple(f"keras3_{model}.saved" for model in MODELS)
 
 
 def quick(forms: tuple[str, ...]) -> list[Any]:

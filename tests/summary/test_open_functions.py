@@ -1,12 +1,17 @@
-"""Functions with open dimensions cost what they compute, for given sizes and as formulas."""
+"""Models with open dimensions cost what they compute, for given sizes and as formulas.
+
+Functions of TensorFlow, and layers of Keras.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from open_functions_figures import DATA_DEPENDENT, FIGURES, FIXED, KERNELS, NO_FORMULA, PARTLY
+import open_functions_figures
+import open_layers_figures
+from open_functions_figures import DATA_DEPENDENT, FIGURES, KERNELS
 from open_models import (
     OpenModel,
     check_formula,
@@ -23,7 +28,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-CERTAIN = [name for name in FIGURES if name not in DATA_DEPENDENT]
+FAMILIES: Final = {"open_functions": open_functions_figures, "open_layers": open_layers_figures}
+
+
+def certain(count: int, what: str) -> list[tuple[str, str]]:
+    """So many models of each family whose costs do not depend on data."""
+    drawn = []
+    for family, figures in FAMILIES.items():
+        names = [name for name in figures.FIGURES if name not in DATA_DEPENDENT]
+        drawn += [(family, name) for name in sampled(names, count, f"{what} {family}")]
+    return drawn
 
 
 @pytest.fixture(scope="module")
@@ -31,22 +45,30 @@ def folder(model_folder: Callable[[str], Path]) -> Path:
     return model_folder("open_functions")
 
 
-def test_every_model_has_figures(folder: Path) -> None:
-    assert {path.name for path in folder.iterdir() if path.is_dir()} == FIGURES.keys()
-    assert FIGURES.keys() >= NO_FORMULA | DATA_DEPENDENT | PARTLY | KERNELS.keys() | FIXED.keys()
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_model_has_figures(family: str, model_folder: Callable[[str], Path]) -> None:
+    figures, folder = FAMILIES[family], model_folder(family)
+    known = figures.FIGURES.keys()
+    assert {path.name for path in folder.iterdir() if path.is_dir()} == known
+    assert known >= figures.NO_FORMULA | figures.FIXED.keys() | figures.PARTLY
+    assert FIGURES.keys() >= DATA_DEPENDENT | KERNELS.keys()
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("name", sampled(CERTAIN, 12, "sizes of functions"))
-def test_sizes_give_numbers(name: str, folder: Path) -> None:
-    model = OpenModel(name, folder)
-    check_with_sizes(model, FIGURES[name], FIXED.get(name), partly=name in PARTLY)
+@pytest.mark.parametrize(("family", "name"), certain(12, "sizes of"))
+def test_sizes_give_numbers(family: str, name: str, model_folder: Callable[[str], Path]) -> None:
+    figures, model = FAMILIES[family], OpenModel(name, model_folder(family))
+    partly = name in figures.PARTLY
+    check_with_sizes(model, figures.FIGURES[name], figures.FIXED.get(name), partly=partly)
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("name", sampled(CERTAIN, 5, "formulas of functions"))
-def test_formulas_give_the_same(name: str, folder: Path) -> None:
-    check_formula(OpenModel(name, folder), FIGURES[name][0], has_formula=name not in NO_FORMULA)
+@pytest.mark.parametrize(("family", "name"), certain(5, "formulas of"))
+def test_formulas_give_the_same(
+    family: str, name: str, model_folder: Callable[[str], Path]
+) -> None:
+    figures, model = FAMILIES[family], OpenModel(name, model_folder(family))
+    check_formula(model, figures.FIGURES[name][0], has_formula=name not in figures.NO_FORMULA)
 
 
 @pytest.mark.parametrize("name", sorted(DATA_DEPENDENT))

@@ -7,17 +7,17 @@ import os
 import pickle
 import re
 import shlex
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any, Final
 
-import pexpect
 import pytest
 
 import tfprof
+from children import python
 from draw import inputs, profile
 from ours import wire_of
+from printed import printed
 from profiles import DATA, PROFILES, SAMPLE
+from screens import Screen
 from tfprof import cli
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.results.loaded import Loaded
@@ -290,19 +290,10 @@ def rows_below(text: str, heading: str) -> int:
 
 @pytest.mark.parametrize(("lines", "columns", "rows"), [(24, 80, 3), (30, 100, 5), (50, 200, 5)])
 def test_it_fits_a_terminal(lines: int, columns: int, rows: int) -> None:
-    child = pexpect.spawn(
-        sys.executable,
-        ["-m", "tfprof", "demo"],
-        env={**os.environ, "TERM": "xterm"},
-        encoding="utf-8",
-        timeout=60,
-        dimensions=(lines, columns),
-    )
-    child.expect(pexpect.EOF)
-    child.close()
-    assert child.exitstatus == 0
+    code, sent = Screen(["demo"], (lines, columns)).ends()
+    assert code == 0
     # What progress draws on its line is cleared again.
-    text = re.sub(r"[^\n]*\r\x1b\[K", "", str(child.before).replace("\r\n", "\n"))
+    text = re.sub(r"[^\n]*\r\x1b\[K", "", sent)
     fits(text, lines, columns)
     for heading in ("Layer ", "Operation type", "Line of code"):
         assert rows_below(text, heading) == rows
@@ -321,12 +312,7 @@ def test_it_fits_other_screens(lines: int, columns: int, rows: int) -> None:
 
 
 def test_a_pipe_gets_a_screen_of_24_lines() -> None:
-    ran = subprocess.run(
-        [sys.executable, "-m", "tfprof", "overview", str(SAMPLE)],
-        capture_output=True,
-        check=True,
-        text=True,
-    )
+    ran = python("-m", "tfprof", "overview", SAMPLE)
     assert ran.stderr == ""
     lines = [line for line in ran.stdout.splitlines() if str(SAMPLE) not in line]
     fits("\n".join(lines), 24, 80)
@@ -356,21 +342,17 @@ def test_names_stay_on_their_line() -> None:
 
 def test_every_form(capfd: pytest.CaptureFixture[str]) -> None:
     words = ["overview", str(RESNET.graph), *map(str, RESNET.runs), str(RESNET.op_log)]
-    assert cli.run([*words, "--format=json"]) == 0
-    document = json.loads(capfd.readouterr().out)
+    document = json.loads(printed(capfd, *words, "--format=json"))
     report = tfprof.load_sample().overview()
     assert document["schema"] == "tfprof.overview/1"
     assert document["total"] == report.total
     assert document["rows"] == report.rows
     assert document["devices"] == ["cpu:0"]
-    assert cli.run([*words, "--format=csv", "--rows=1"]) == 0
-    csv = capfd.readouterr().out.splitlines()
+    csv = printed(capfd, *words, "--format=csv", "--rows=1").splitlines()
     assert csv[0] == ("list,name,share,micros,float_ops,float_ops_per_second,parameters,incomplete")
     assert len(csv) == 4
-    assert cli.run([*words, "--format=md"]) == 0
-    assert "| Conv2DBackpropInput | 0.3861 |" in capfd.readouterr().out
-    assert cli.run([*words, "--output=none"]) == 0
-    assert capfd.readouterr().out == ""
+    assert "| Conv2DBackpropInput | 0.3861 |" in printed(capfd, *words, "--format=md")
+    assert printed(capfd, *words, "--output=none") == ""
 
 
 def test_it_pickles_and_becomes_a_frame() -> None:
@@ -434,25 +416,14 @@ def test_words_that_are_neither_command_nor_path(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     there = f"(there are: {', '.join(COMMANDS)}), and no file of that name"
-    assert run("sumary") == (
-        2,
-        "",
-        f"tfprof: there is no command 'sumary'; did you mean 'summary'? {there}\n",
-    )
-    assert run("zebra") == (
-        2,
-        "",
-        f"tfprof: there is no command 'zebra' {there}\n",
-    )
+    for word, hint in (("sumary", "; did you mean 'summary'?"), ("zebra", "")):
+        assert run(word) == (2, "", f"tfprof: there is no command {word!r}{hint} {there}\n")
     code, out, err = run("gone.pbtxt")
     assert (code, out) == (3, "")
     assert err.startswith("tfprof: gone.pbtxt does not exist; expected a graph, ")
     (tmp_path / "graph.pbtxt").write_bytes(PROFILES["handmade"].graph.read_bytes())
-    assert run("graph.pbtxt", "scope") == (
-        2,
-        "",
-        "tfprof: 'scope' is a command: name it first, as in tfprof scope graph.pbtxt\n",
-    )
+    named_later = "tfprof: 'scope' is a command: name it first, as in tfprof scope graph.pbtxt\n"
+    assert run("graph.pbtxt", "scope") == (2, "", named_later)
     code, out, err = run("graph.pbtxt", "gone.pbtxt")
     assert (code, out) == (3, "")
     assert "gone.pbtxt does not exist" in err
@@ -493,12 +464,9 @@ def test_the_commands_it_names_can_be_pasted(
 
 
 def test_flags_alone_and_the_command_open_the_shell() -> None:
-    line = [sys.executable, "-m", "tfprof"]
     graph = str(PROFILES["handmade"].graph)
     for words in ([f"--graph_path={graph}"], ["shell", graph]):
-        shown = subprocess.run(
-            [*line, *words], input="overview\nshell\n", capture_output=True, check=True, text=True
-        )
+        shown = python("-m", "tfprof", *words, stdin="overview\nshell\n")
         assert shown.stdout.startswith("Graph of 11 nodes and 8 operation types")
         assert re.search(r"^Next +summary$", shown.stdout, re.MULTILINE)
         assert "E: this is the shell: it has one set of files; exit leaves it" in shown.stderr

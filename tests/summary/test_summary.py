@@ -12,6 +12,7 @@ import pytest
 from google.protobuf import text_format
 
 from case import GraphDef, OpLogProto
+from printed import printed
 from printed_tables import check_sums
 from profiles import PROFILES
 from small_summaries import (
@@ -238,12 +239,8 @@ def test_activations_are_what_is_computed_in_bytes_of_its_type() -> None:
         node("c/Less", "Less", "b/Neg", "b/Neg", attributes=half, of="10"),
         node("d/TopKV2", "TopKV2", "x", "x", attributes=FLOAT + shapes("3", "3")),
     ).summary()
-    assert {row["name"]: row["activation_bytes"] for row in report.rows} == {
-        "a": 20,
-        "b": 20,
-        "c": 10,
-        "d": 24,
-    }
+    activations = {row["name"]: row["activation_bytes"] for row in report.rows}
+    assert activations == {"a": 20, "b": 20, "c": 10, "d": 24}
 
 
 def test_what_is_left_out_for_being_the_default_has_its_type_all_the_same() -> None:
@@ -260,17 +257,11 @@ def test_what_is_left_out_for_being_the_default_has_its_type_all_the_same() -> N
         node("where/Where", "Where", "x", of="5x2"),
         node("table/Table", "HashTableV2", attributes="", of="1"),
     ).summary()
-    assert {row["name"]: row["activation_bytes"] for row in report.rows} == {
-        "pool": 32,
-        "half": 16,
-        "fft": 48,
-        "back": 32,
-        "abs": 24,
-        "fake": 32,
-        "size": 32,
-        "where": 80,
-        "table": 0,
-    }
+    activations = {row["name"]: row["activation_bytes"] for row in report.rows}
+    assert activations == {
+        "pool": 32, "half": 16, "fft": 48, "back": 32, "abs": 24, "fake": 32, "size": 32,
+        "where": 80, "table": 0,
+    }  # fmt: skip
     assert not any("unknown size" in one for one in report.sentences)
 
 
@@ -327,31 +318,25 @@ def path(tmp_path: Path) -> str:
     return str(tmp_path / "graph.pb")
 
 
-def told(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    assert cli.run(["summary", *words]) == 0
-    return capsys.readouterr().out
-
-
-def test_the_command_prints_it(path: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert told(capsys, path) == SUMMARY
-
-
 def test_it_comes_as_data(path: str, capsys: pytest.CaptureFixture[str]) -> None:
-    document: Any = json.loads(told(capsys, path, "--format=json"))
+    document: Any = json.loads(printed(capsys, "summary", path, "--format=json"))
     assert document["schema"] == "tfprof.summary/1"
     assert document["model"] == "net"
     assert document["total"]["float_ops"] == 3584
     assert [row["path"] for row in document["rows"]][1:3] == ["net/body/a", "net/body/b"]
-    rows = list(csv.DictReader(io.StringIO(told(capsys, path, "--format=csv"))))
+    rows = list(csv.DictReader(io.StringIO(printed(capsys, "summary", path, "--format=csv"))))
     assert [row["parameters"] for row in rows] == ["400", "128", "272", "0", "48"]
-    table = told(capsys, path, "--format=md").splitlines()
+    table = printed(capsys, "summary", path, "--format=md").splitlines()
     assert table[0].startswith("| layer | output shape | parameters |")
     assert table[3] == "| &emsp;a | (4, 16) | 128 | 1.02k | 512 | 512 B | 256 B |"
 
 
-def test_it_goes_to_a_file(path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_is_printed_or_goes_to_a_file(
+    path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert printed(capsys, "summary", path) == SUMMARY
     target = tmp_path / "summary.txt"
-    assert told(capsys, path, f"--output=file:outfile={target}") == ""
+    assert printed(capsys, "summary", path, f"--output=file:outfile={target}") == ""
     assert target.read_text(encoding="utf-8") == SUMMARY
 
 

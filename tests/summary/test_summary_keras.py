@@ -12,7 +12,7 @@ import pytest
 
 import tfprof
 from model_files import SUMMARIES as MODELS
-from tfprof import cli
+from printed import printed
 from tfprof.read import Source
 from tfprof.read.keras.archive import read_keras
 
@@ -167,13 +167,12 @@ def test_named_outputs_are_all_that_counts(folder: Path) -> None:
 
 
 def test_the_command_says_it_all(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.run(["summary", str(folder / "conv"), "--dim", "batch=1"]) == 0
-    printed = capsys.readouterr().out
-    lines = printed.splitlines()
+    text = printed(capsys, "summary", folder / "conv", "--dim", "batch=1")
+    lines = text.splitlines()
     assert lines[0] == "net"
     assert lines[1].split()[0] == "Layer"
-    assert "float_ops counts all" in printed
-    assert "global_average_pooling2d  " in printed  # in full, where there is no terminal
+    assert "float_ops counts all" in text
+    assert "global_average_pooling2d  " in text  # in full, where there is no terminal
 
 
 # --- functions ---------------------------------------------------------------------------------

@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from sampling import numbers
-from tfprof.results.summary_numbers import (
-    exact_formula,
-    plain_formula,
-    short,
-    short_formula,
-)
+from tfprof.results.summary_numbers import exact_formula, plain_formula, short, short_formula
 from tfprof.summary.formula import Formula, formulas
 from tfprof.summary.keras_names import ScopeTree
 from tfprof.summary.scopes import Call, ScopePlaces, folded
@@ -45,10 +40,7 @@ PARTS: Final = (b"a", b"b", b"", b"PartitionedCall", b"while", b"body")
         ("net/conv", ["net", "conv"]),
         ("StatefulPartitionedCall/net/conv", ["net", "conv"]),
         ("net/lstm/while/body/net/lstm/while/cell", ["net", "lstm", "while", "cell"]),
-        (
-            "StatefulPartitionedCall/net/lstm/while/body/net/lstm/while",
-            ["net", "lstm", "while"],
-        ),
+        ("StatefulPartitionedCall/net/lstm/while/body/net/lstm/while", ["net", "lstm", "while"]),
         ("net/dense/PartitionedCall_3/net/dense", ["net", "dense"]),
         ("net/dense/PartitionedCall_3/inner", ["net", "dense", "inner"]),
         ("outer/f/while/cond/while/x", ["outer", "f", "while", "x"]),
@@ -94,18 +86,11 @@ def test_long_names_lack_their_middle() -> None:
 @pytest.mark.parametrize(
     ("number", "expected"),
     [
-        (0, "0"),
-        (999, "999"),
-        (1_000, "1.00k"),
-        (11_849, "11.8k"),
-        (999_499, "999k"),
-        (999_999, "1.00M"),
-        (7_715_995_648, "7.72G"),
-        (5 * 10**12, "5.00T"),
-        (10**19, "10000P"),
+        (0, "0"), (999, "999"), (1_000, "1.00k"), (11_849, "11.8k"), (999_499, "999k"),
+        (999_999, "1.00M"), (7_715_995_648, "7.72G"), (5 * 10**12, "5.00T"), (10**19, "10000P"),
         (Fraction(5, 2), "2.5"),
     ],
-)
+)  # fmt: skip
 def test_short_numbers_have_three_digits(number: int | Fraction, expected: str) -> None:
     assert short(number) == expected
 

@@ -10,7 +10,7 @@ import pytest
 
 import tfprof
 from counted_graphs import text_profile
-from tfprof import cli
+from printed import printed
 from tfprof.results.loaded import Loaded
 
 if TYPE_CHECKING:
@@ -109,29 +109,22 @@ def test_an_estimate_without_a_list_of_trainable_parameters(folder: Path) -> Non
     )
 
 
-def test_the_command_writes_a_table(folder: Path, capsysbinary: Any) -> None:
-    path = str(folder / "descent.pb")
-    assert cli.run(["summary", path, "--training"]) == 0
-    text = capsysbinary.readouterr().out.decode()
-    assert [line.split()[0] for line in text.splitlines()[2:5]] == [*parts_named()]
+def test_the_command_writes_a_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("summary", folder / "descent.pb", "--training")
+    named = ["forward", "backward", "optimizer"]
+    text = printed(capsys, *words)
+    assert [line.split()[0] for line in text.splitlines()[2:5]] == named
     assert f"Float operations  {FORWARD + BACKWARD + 150:,}" in text
     assert "Parameters" not in text
-    assert cli.run(["summary", path, "--training", "--format=json"]) == 0
-    document = json.loads(capsysbinary.readouterr().out)
+    document = json.loads(printed(capsys, *words, "--format=json"))
     assert document["training"] == "graph"
-    assert [row["name"] for row in document["rows"]] == [*parts_named()]
+    assert [row["name"] for row in document["rows"]] == named
     assert document["rows"][1]["multiply_adds"] == 2 * (FIRST + SECOND)
-    assert cli.run(["summary", path, "--training", "--format=csv"]) == 0
-    lines = [*csv.DictReader(capsysbinary.readouterr().out.decode().splitlines())]
-    assert [line["name"] for line in lines] == [*parts_named()]
+    lines = [*csv.DictReader(printed(capsys, *words, "--format=csv").splitlines())]
+    assert [line["name"] for line in lines] == named
     assert (lines[2]["float_ops"], lines[2]["multiply_adds"]) == (str(2 * PARAMETERS), "0")
     assert "parameters" not in lines[0]
-    assert cli.run(["summary", path, "--training", "--format=md"]) == 0
-    assert "| backward |" in capsysbinary.readouterr().out.decode()
-
-
-def parts_named() -> tuple[str, ...]:
-    return ("forward", "backward", "optimizer")
+    assert "| backward |" in printed(capsys, *words, "--format=md")
 
 
 def test_what_is_not_counted_is_a_lower_bound_in_its_part_and_in_the_total() -> None:

@@ -93,9 +93,8 @@ def test_layers_below_the_line_of_fit(
     forward = {path: n for path, n in found.items() if "(gradient)" not in path[0]}
     assert forward == expected
     assert paths(live) == expected
-    line = 1 + PROGRAM.splitlines().index(
-        next(text for text in PROGRAM.splitlines() if text.endswith("# the line"))
-    )
+    texts = enumerate(PROGRAM.splitlines(), 1)
+    line = next(number for number, text in texts if text.endswith("# the line"))
     parents = {report.rows[row.parent or 0].name for row in report if row.name.startswith("layer ")}
     lines = {name for name in parents if not name.startswith("layer ")}
     assert lines == {f"program.py:{line}:<module>", f"program.py:{line}:<module> (gradient)"}

@@ -47,6 +47,11 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> Counter[Key]:
     return count
 
 
+def once_each(drawn: Counter[Key]) -> None:
+    assert drawn
+    assert not {key: times for key, times in drawn.items() if times > 1}
+
+
 def flags() -> list[str]:
     files = sample_files()
     listed = {name: [it] if isinstance(it, str) else it for name, it in files.items()}
@@ -66,7 +71,7 @@ def test_python(drawn: Counter[Key], tmp_path: Path) -> None:
     loaded.advice()
     loaded.overview()
     assert {name for name, *_ in drawn} == {*VIEWS}
-    assert not {key: times for key, times in drawn.items() if times > 1}
+    once_each(drawn)
 
 
 @pytest.mark.parametrize(
@@ -77,8 +82,7 @@ def test_python(drawn: Counter[Key], tmp_path: Path) -> None:
 def test_one_command(drawn: Counter[Key], words: list[str], tmp_path: Path) -> None:
     out = str(tmp_path / "out.html")
     assert cli.run([*(word.replace("OUT", out) for word in words), *flags()]) == 0
-    assert drawn
-    assert not {key: times for key, times in drawn.items() if times > 1}
+    once_each(drawn)
 
 
 def test_the_shell(drawn: Counter[Key], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,7 +90,7 @@ def test_the_shell(drawn: Counter[Key], monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(f"{lines}advise\n".encode())))
     assert cli.run(["shell", *flags()]) == 0
     assert {name for name, *_ in drawn} == {*VIEWS}
-    assert not {key: times for key, times in drawn.items() if times > 1}
+    once_each(drawn)
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -94,5 +98,4 @@ def test_a_diff(drawn: Counter[Key], view: str) -> None:
     base, new = tfprof.load_sample(), tfprof.load_sample()
     report = base.diff(new, view, select=["micros"])
     assert b"".join(report.pieces("text"))
-    assert drawn
-    assert not {key: times for key, times in drawn.items() if times > 1}
+    once_each(drawn)

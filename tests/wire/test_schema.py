@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorSet
 
 from case import GraphDef, OpLogProto, RunMetadata
+from children import python
 from sampling import sampled
 from tf_wheel import piece
 from tfprof.wire import schema
@@ -102,4 +101,4 @@ BOTH_ORDERS = (USE_OURS + USE_THEIRS, USE_THEIRS + USE_OURS)
 @pytest.mark.sampled
 @pytest.mark.parametrize("program", sampled(BOTH_ORDERS, 1, "orders"))
 def test_tensorflow_may_come_before_or_after(program: str) -> None:
-    subprocess.run([sys.executable, "-c", program + COMPARE], check=True)
+    python("-c", program + COMPARE)

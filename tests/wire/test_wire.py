@@ -18,6 +18,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from case import GraphDef, OpLogProto, RunMetadata
+from padded_varint import varint
 from tfprof.errors import InputError
 from tfprof.read import Source, graph_def, load, op_log, run_metadata
 from tfprof.wire import decode as wire
@@ -42,16 +43,6 @@ ONE_BY_ONE, TOGETHER = 10**9, 0
 
 
 # --- writing bytes -----------------------------------------------------------------------------
-
-
-def varint(number: int, length: int = 1) -> bytes:
-    """A number in as few bytes as it takes, or in *length* of them where that is more."""
-    number &= 2**64 - 1
-    digits: list[int] = []
-    while number or len(digits) < length:
-        digits.append(number & 127)
-        number >>= 7
-    return bytes([*(digit | 128 for digit in digits[:-1]), digits[-1]])
 
 
 def field(number: int, kind: int, content: bytes) -> bytes:
@@ -485,16 +476,9 @@ def op_log_by_protobuf(data: bytes) -> dict[str, object]:
 
 
 def op_log_by_us(found: OpLogColumns) -> dict[str, object]:
-    frame = list(
-        zip(
-            found.frame_file.tolist(),
-            found.frame_line.tolist(),
-            found.frame_function.tolist(),
-            found.frame_function_line.tolist(),
-            found.frame_source.tolist(),
-            strict=True,
-        )
-    )
+    parts = ("file", "line", "function", "function_line", "source")
+    columns = (getattr(found, f"frame_{part}").tolist() for part in parts)
+    frame = list(zip(*columns, strict=True))
     types = list(zip(found.type_entry.tolist(), found.type, strict=True))
     start = found.stack_start.tolist()
     return {

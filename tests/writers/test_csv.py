@@ -74,9 +74,7 @@ def inputs(shapes: list[list[int] | None], between: str) -> str:
 @settings(deadline=None, max_examples=60)
 @given(st.lists(ODD, min_size=1, max_size=4, unique=True))
 def test_any_name_comes_back_and_none_is_a_formula(names: list[str]) -> None:
-    graph = GraphDef()
-    for name in names:
-        graph.node.add(name=name, op="NoOp")
+    graph = GraphDef(node=[{"name": name, "op": "NoOp"} for name in names])
     case = Case("graph", graph=graph.SerializeToString())
     _, _, *lines = table(answer(load(case), "graph", Query.of({"select": []})))
     for name, cells in zip(sorted(names, key=lambda name: name.encode()), lines, strict=True):
@@ -89,8 +87,7 @@ def test_any_name_comes_back_and_none_is_a_formula(names: list[str]) -> None:
 
 def test_numbers_below_zero_stay_numbers() -> None:
     assert flat("number", -3) == "-3"
-    graph = GraphDef()
-    graph.node.add(name="=1+1", op="NoOp")
+    graph = GraphDef(node=[{"name": "=1+1", "op": "NoOp"}])
     case = Case("graph", graph=graph.SerializeToString())
     text = b"".join(csv_table(report_table(answer(load(case), "graph", Query.of({"select": []})))))
     assert text.endswith(b"\r\n1,0,2,'=1+1,true\r\n")

@@ -15,6 +15,7 @@ from case import Case, GraphDef
 from goldens import CASES, Golden
 from json_documents import ODD, asked, document, inputs, line, validator
 from ours import files_loaded, load
+from printed import printed
 from profiles import PROFILES
 from tfprof import cli
 from tfprof.foundation import units
@@ -179,24 +180,15 @@ def test_a_bound_of_zero_hides_what_is_below_zero_and_nothing_else_is_blamed() -
 
 # A value of each option that leaves every row in place; any other option hides none.
 FREE: dict[str, Any] = {
-    "max_depth": 99,
-    "account_type_regexes": [".*"],
-    "start_name_regexes": [".*"],
-    "trim_name_regexes": [],
-    "show_name_regexes": [".*"],
-    "hide_name_regexes": [],
+    "max_depth": 99, "account_type_regexes": [".*"], "start_name_regexes": [".*"],
+    "trim_name_regexes": [], "show_name_regexes": [".*"], "hide_name_regexes": [],
     "device_regexes": [".*"],
-}
+}  # fmt: skip
 RESTRICTS: dict[str, Any] = {
-    "max_depth": 1,
-    "account_type_regexes": ["MatMul"],
-    "start_name_regexes": ["a"],
-    "trim_name_regexes": ["a"],
-    "show_name_regexes": ["a.*"],
-    "hide_name_regexes": ["e"],
-    "device_regexes": ["gpu"],
-    "min_micros": 8,
-}
+    "max_depth": 1, "account_type_regexes": ["MatMul"], "start_name_regexes": ["a"],
+    "trim_name_regexes": ["a"], "show_name_regexes": ["a.*"], "hide_name_regexes": ["e"],
+    "device_regexes": ["gpu"], "min_micros": 8,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("option", RESTRICTS)
@@ -237,9 +229,7 @@ def test_notes_tell_what_was_told_and_what_data_cannot_show() -> None:
 @settings(deadline=None, max_examples=60)
 @given(st.lists(ODD, min_size=1, max_size=4, unique=True))
 def test_any_name_comes_back(names: list[str]) -> None:
-    graph = GraphDef()
-    for name in names:
-        graph.node.add(name=name, op=name)
+    graph = GraphDef(node=[{"name": name, "op": name} for name in names])
     case = Case("graph", graph=graph.SerializeToString(), options={})
     query = Query.of({"select": ["op_types"]})
     text = b"".join(json_table(report_table(answer(load(case), "graph", query))))
@@ -259,9 +249,7 @@ def test_bytes_that_are_no_text_are_replaced() -> None:
 
 
 def test_many_rows_come_in_many_pieces() -> None:
-    graph = GraphDef()
-    for number in range(20_000):
-        graph.node.add(name=f"n{number:05d}", op="NoOp")
+    graph = GraphDef(node=[{"name": f"n{number:05d}", "op": "NoOp"} for number in range(20_000)])
     report = answer(load(Case("scope", graph=graph.SerializeToString())), "scope", Query())
     pieces = list(json_table(report_table(report)))
     assert max(map(len, pieces)) < sum(map(len, pieces)) / 2
@@ -281,11 +269,9 @@ class TestCommand:
         for kind in ("json", "csv", "md"):
             path = tmp_path / kind
             words = ["op", *HANDMADE.flags(), "--select=micros,device"]
-            assert cli.run([*words, f"--output={kind}:outfile={path}"]) == 0
-            assert capfd.readouterr().out == ""
+            assert printed(capfd, *words, f"--output={kind}:outfile={path}") == ""
             for spelled in (f"--format={kind}", f"--output={kind}"):
-                assert cli.run([*words, spelled]) == 0
-                assert capfd.readouterr().out.encode() == path.read_bytes()
+                assert printed(capfd, *words, spelled).encode() == path.read_bytes()
 
     def test_notes_of_the_profile_are_in_the_document(
         self, capfd: pytest.CaptureFixture[str]
@@ -296,38 +282,32 @@ class TestCommand:
             assert note["text"] in err
 
     def test_text_is_the_default_format(self, capfd: pytest.CaptureFixture[str]) -> None:
-        assert cli.run(["scope", *HANDMADE.flags()]) == 0
-        plain = capfd.readouterr().out
-        assert cli.run(["scope", *HANDMADE.flags(), "--format", "text"]) == 0
-        assert capfd.readouterr().out == plain
+        words = ["scope", *HANDMADE.flags()]
+        assert printed(capfd, *words, "--format", "text") == printed(capfd, *words)
 
     @pytest.mark.parametrize(
         ("words", "sentence"),
         [
-            (["--format=jsn"], r"format has no 'jsn'; did you mean 'json'\?"),
-            (["--format=json", "--output=file:outfile=x"], "--format=json is for stdout"),
-            (["--format=json", "--output=none"], "--format=json is for stdout"),
-            (["--output=json:infile=x"], "output json takes no 'infile'"),
+            (["scope", "--format=jsn"], r"format has no 'jsn'; did you mean 'json'\?"),
+            (["scope", "--format=json", "--output=file:outfile=x"], "--format=json is for stdout"),
+            (["scope", "--format=json", "--output=none"], "--format=json is for stdout"),
+            (["scope", "--output=json:infile=x"], "output json takes no 'infile'"),
+            (["save", "--output=json:outfile=x"], "save needs -o PATH"),  # a profile has no rows
         ],
     )
     def test_refused(
         self, words: list[str], sentence: str, capfd: pytest.CaptureFixture[str]
     ) -> None:
-        assert cli.run(["scope", *HANDMADE.flags(), *words]) == 2
+        assert cli.run([*words, *HANDMADE.flags()]) == 2
         assert re.search(sentence, capfd.readouterr().err)
 
     def test_advice_is_a_table_too(self, capfd: pytest.CaptureFixture[str]) -> None:
-        assert cli.run(["advise", *HANDMADE.flags()]) == 0
-        sections = capfd.readouterr().out.lstrip("\n").split("\n\n")
-        assert cli.run(["advise", *HANDMADE.flags(), "--format=json"]) == 0
-        made = json.loads(capfd.readouterr().out)
+        words = ["advise", *HANDMADE.flags()]
+        sections = printed(capfd, *words).lstrip("\n").split("\n\n")
+        made = json.loads(printed(capfd, *words, "--format=json"))
         assert (made["schema"], made["notes"]) == ("tfprof.advice/1", [])
         expected = {part.split(":")[0]: part.split("\n")[1:] for part in sections}
         assert made["checkers"] == list(expected)
         for checker, lines in expected.items():
             reports = [row["report"] for row in made["rows"] if row["checker"] == checker]
             assert "\n".join(reports).rstrip("\n") == "\n".join(lines).rstrip("\n")
-
-    def test_a_profile_has_no_rows(self, capfd: pytest.CaptureFixture[str]) -> None:
-        assert cli.run(["save", *HANDMADE.flags(), "--output=json:outfile=x"]) == 2
-        assert "save needs -o PATH" in capfd.readouterr().err

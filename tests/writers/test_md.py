@@ -87,9 +87,7 @@ def test_a_small_table() -> None:
 @settings(deadline=None, max_examples=60)
 @given(st.lists(ODD, min_size=1, max_size=4, unique=True))
 def test_any_name_stays_in_its_cell(names: list[str]) -> None:
-    graph = GraphDef()
-    for name in names:
-        graph.node.add(name=name, op="NoOp")
+    graph = GraphDef(node=[{"name": name, "op": "NoOp"} for name in names])
     case = Case("graph", graph=graph.SerializeToString())
     report = answer(load(case), "graph", Query.of({"select": ["device"]}))
     (_, _, _, *lines), _ = table(report)

@@ -8,10 +8,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import pickle
 import re
-import subprocess
 import sys
 from functools import partial
 from types import ModuleType
@@ -21,6 +19,7 @@ import numpy as np
 import pytest
 
 import draw
+from children import python
 from ours import files_loaded
 from profiles import PROFILES
 from tfprof.columns.strings import Strings
@@ -70,19 +69,11 @@ class Command:
 
     def __init__(self, folder: Path) -> None:
         (folder / "a_new_output.py").write_text(WRITER)
-        self._environment = {**os.environ, "PYTHONPATH": str(folder)}
+        self._folder = folder
 
     def __call__(self, *words: str, stdin: str = "") -> str:
-        ran = subprocess.run(
-            [sys.executable, "-c", ADDED, *words],
-            input=stdin,
-            capture_output=True,
-            text=True,
-            check=False,
-            env=self._environment,
-        )
-        assert ran.returncode == 0, ran.stderr
-        return ran.stdout
+        env = {"PYTHONPATH": str(self._folder)}
+        return python("-c", ADDED, *words, env=env, stdin=stdin).stdout
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import draw
+import hlo_wire
 import ours
 from case import VIEWS, Case, GraphDef
 from profiles import DATA, PROFILES
@@ -20,6 +21,7 @@ from random_cases import agree, batches, make_case
 from recorded import case_of, records
 from same_proto import THEIRS, differences, mine, output
 from sampling import sampled
+from table_writer import varint
 from tfprof.columns.strings import Strings
 from tfprof.columns.tree import Tree
 from tfprof.query.answer import answer
@@ -123,12 +125,12 @@ def test_tensors_that_were_looked_up_stand_in_their_rows() -> None:
 # --- deep trees --------------------------------------------------------------------------------
 
 
-def children_of(data: memoryview, number: int) -> Iterator[int]:
+def children_of(data: bytes, number: int) -> Iterator[int]:
     """The length of each message on the way down a chain, read without any nesting."""
     at, end = 0, len(data)
     while at < end:
-        tag, at = _varint(data, at)
-        size, after = _varint(data, at)
+        tag, at = hlo_wire.varint(data, at)
+        size, after = hlo_wire.varint(data, at)
         if tag == number << 3 | 2:
             assert after + size == end, "a child ends where its parent does"
             yield size
@@ -137,24 +139,12 @@ def children_of(data: memoryview, number: int) -> Iterator[int]:
             at = after + (size if tag & 7 == 2 else 0)
 
 
-def _varint(data: memoryview, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        value |= (data[at] & 0x7F) << shift
-        at += 1
-        if data[at - 1] < 0x80:
-            return value, at
-        shift += 7
-
-
 def test_a_chain_of_100000_nodes_is_written() -> None:
-    graph = GraphDef()
-    for number in range(DEPTH):
-        graph.node.add(name=str(number), op="Add", input=[str(number + 1)])
-    case = Case("graph", graph.SerializeToString())
+    links = ({"name": str(n), "op": "Add", "input": [str(n + 1)]} for n in range(DEPTH))
+    case = Case("graph", GraphDef(node=links).SerializeToString())
     report = answer(ours.load(case), "graph", Query(max_depth=DEPTH + 1))
     data = proto(report)
-    lengths = [*children_of(memoryview(data), 12)]
+    lengths = [*children_of(data, 12)]
     assert len(lengths) == DEPTH
     assert lengths == sorted(lengths, reverse=True)
 
@@ -163,15 +153,7 @@ def naive(tree: list[Any], number: int) -> bytes:
     """A message and its children, written the plain way."""
     own, *children = tree
     inside = [naive(child, number) for child in children]
-    return bytes(own) + b"".join(_lead(number, len(one)) + one for one in inside)
-
-
-def _lead(number: int, length: int) -> bytes:
-    lead = bytearray([number << 3 | 2])
-    while length > 0x7F:
-        lead.append(length & 0x7F | 0x80)
-        length >>= 7
-    return bytes([*lead, length])
+    return bytes(own) + b"".join(varint(number << 3 | 2) + varint(len(one)) + one for one in inside)
 
 
 # Lengths on both sides of where one more byte is needed to tell them.

@@ -123,11 +123,7 @@ def test_json_has_columns_of_any_name(name: str) -> None:
 def test_csv_keeps_every_digit() -> None:
     made = report(worker=["a", "b"], mean=[1 / 3, -0.5], micros=[2**62, None])
     lines = b"".join(made.pieces("csv")).decode().splitlines()
-    assert lines == [
-        "worker,mean,micros",
-        "a,0.3333333333333333,4611686018427387904",
-        "b,-0.5,",
-    ]
+    assert lines == ["worker,mean,micros", "a,0.3333333333333333,4611686018427387904", "b,-0.5,"]
 
 
 def test_values_of_other_types_are_text_for_people() -> None:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import pytest
 
 import draw
+from printed import printed
 from profiles import PROFILES
 from screens import SIZES, Screen
-from tfprof import cli
 from tfprof.results.loaded import Loaded
 from tfprof.results.table import Column, Hidden, Table
 from tfprof.writers.numbers import percent
 from tfprof.writers.table_text import table_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # The whole is 200 us: 150 of the block, 50 of the rest, and a little that is not shown.
 MODEL: Final = """
@@ -149,15 +146,10 @@ def test_shares_as_people_read_them() -> None:
 # --- the command -------------------------------------------------------------------------------
 
 
-def printed(capsys: pytest.CaptureFixture[str], words: Sequence[str]) -> str:
-    assert cli.run(words) == 0
-    return capsys.readouterr().out
-
-
 @pytest.mark.parametrize("command", ["scope", "graph", "op", "code", "summary", "advise", "info"])
 def test_every_result_has_a_table(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = [command, *PROFILES["handmade"].flags(), "--format=table"]
-    lines = printed(capsys, words).splitlines()
+    lines = printed(capsys, *words).splitlines()
     (rule,) = {line for line in lines if set(line) == {"─"}}
     assert lines.index(rule) in (1, 2)
 
