@@ -1,4 +1,4 @@
-"""How many bytes columns of a Parquet file take in memory, before they are there."""
+"""How many bytes columns of a Parquet file take in memory, by what it declares and holds."""
 
 from __future__ import annotations
 
