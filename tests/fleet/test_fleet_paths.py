@@ -194,6 +194,14 @@ def test_each_line_of_a_list_counts_on_its_own(tmp_path: Path) -> None:
     assert [(skip.path, skip.kind) for skip in found.skipped] == missing
 
 
+@pytest.mark.usefixtures("logs")
+def test_a_line_with_a_very_deep_pattern_is_skipped(tmp_path: Path) -> None:
+    (tmp_path / "list.txt").write_text("logs\n" + "*/" * 5_000)
+    (skip,) = find_files(["@list.txt"], "fleet").skipped
+    assert skip.reason.endswith("has too many folders for a pattern")
+    assert len(skip.reason) < 200
+
+
 @pytest.mark.parametrize("paths", ["", "{worker}/run_meta_{step}"])
 def test_a_step_that_is_no_int64_is_skipped(paths: str, logs: Path) -> None:
     run = (logs / "worker_1" / "run_meta_1").read_bytes()

@@ -54,9 +54,9 @@ _RELATIONS: Final[dict[str, Callable[[Fraction, Fraction], bool]]] = {
     "<=": operator.le, ">=": operator.ge, "==": operator.eq, "<": operator.lt, ">": operator.gt,
 }  # fmt: skip
 _BOUND: Final = re.compile(
-    r"\s*(?P<relation>[<>=]=?)?\s*(?P<base>base)?\s*(?P<sign>[+-])?\s*"
+    r"(?P<relation>[<>=]=?)? ?(?P<base>base)? ?(?P<sign>[+-])? ?"
     r"(?:(?P<number>(?:[0-9]{1,3}(?:,[0-9]{3}){1,9}|[0-9][0-9_]{0,30})(?:\.[0-9]{1,30})?"
-    r"(?:e[+-]?[0-9]{1,2})?)\s*(?P<unit>[^\s0-9]*))?\s*"
+    r"(?:e[+-]?[0-9]{1,2})?) ?(?P<unit>[^\s0-9]*))?"
 )
 _TOO_LARGE: Final = 1e30
 _EXAMPLES: Final = '"<= 4.1G", ">= 10" or "<= base + 5%"'
@@ -114,7 +114,7 @@ def bounds(metric: str, value: object) -> Iterator[Bound]:
 
 
 def _bound(metric: str, text: str) -> Bound:
-    match = _BOUND.fullmatch(text)
+    match = _BOUND.fullmatch(" ".join(text.split()))
     parts: dict[str, str] = match.groupdict("") if match else {}
     relation = parts.get("relation") or "<="
     is_relative = bool(parts.get("base") or parts.get("sign"))

@@ -32,7 +32,13 @@ else:
 MODEL, SCOPE, OP, LAYER, DEVICE = TABLES = ("model", "scope", "op", "layer", "device")
 _INCOMPLETE: Final = "allow_incomplete"
 _HEADER: Final = re.compile(r"\s*(\[[^\[].*\])\s*(?:#.*)?")
-_KEY: Final = re.compile(r"\s*([^=#]+?)\s*=")
+# What may hold dots that do not divide a key: strings and comments.
+_NO_KEYS: Final = re.compile(
+    r'"""(?:\\.|.)*?(?:"""|\Z)|"(?:\\[^\n]|[^\n])*?(?:"|$)'
+    r"|'''.*?(?:'''|\Z)|'[^\n]*?(?:'|$)|#[^\n]*",
+    re.DOTALL | re.MULTILINE,
+)
+_MOST_PARTS: Final = 100  # of keys: what tomllib takes grows with their square
 
 
 class Entry(NamedTuple):
@@ -68,9 +74,12 @@ def read_toml(path: str, expected: str, *, is_named: bool = False) -> tuple[dict
     """(the content of a TOML file, its text); raises InputError."""
     try:
         text = open_source(path, expected, is_named=is_named).data.tobytes().decode("utf-8")
-        return tomllib.loads(text), text
     except UnicodeDecodeError:
         raise InputError(f"{path} is not {expected}: it is not UTF-8") from None
+    if any(line.count(".") > _MOST_PARTS for line in _NO_KEYS.sub("", text).split("\n")):
+        raise InputError(f"{path} is not {expected}: a key has more than {_MOST_PARTS} parts")
+    try:
+        return tomllib.loads(text), text
     except (ValueError, RecursionError) as problem:  # also of numbers with too many digits
         raise InputError(f"{path} is not {expected}: {problem}") from None
 
@@ -154,8 +163,10 @@ def _lines(text: str) -> dict[tuple[str, ...], int]:
             if header := _HEADER.fullmatch(line):
                 table = _path(tomllib.loads(header[1]))
                 found.setdefault(table, number)
-            elif key := _KEY.match(line):
-                found.setdefault((*table, *_path(tomllib.loads(f"{key[1]} = 0"))), number)
+                continue
+            key, equals, _ = line.partition("=")
+            if equals and "#" not in key:
+                found.setdefault((*table, *_path(tomllib.loads(f"{key} = 0"))), number)
     return found
 
 

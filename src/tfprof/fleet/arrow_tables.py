@@ -65,7 +65,12 @@ def _parquet(dataset: Dataset, columns: Mapping[str, Kind], names: Iterable[str]
     """The Parquet files of these *names* as one dataset; nothing is read yet."""
     datasets, schema = need("pyarrow.dataset"), arrow_schema(columns)
     options = datasets.ParquetFragmentScanOptions(page_checksum_verification=True)
-    parquet = datasets.ParquetFileFormat(default_fragment_scan_options=options)
+    # Also where the file does not say that a word is stored once, it is so in memory.
+    words = [name for name, kind in columns.items() if kind == "word"]
+    parquet = datasets.ParquetFileFormat(
+        datasets.ParquetReadOptions(dictionary_columns=words),
+        default_fragment_scan_options=options,
+    )
     files, folder = dataset.storage.filesystem()
     names = [*names]
     if not is_url(dataset.storage.root):

@@ -22,10 +22,11 @@ from tfprof.columns.strings import Strings
 from tfprof.errors import InputError
 from tfprof.fleet import manifest as manifests
 from tfprof.fleet.packages import need
+from tfprof.fleet.parquet_sizes import declared_size, text_size
 from tfprof.fleet.schema import DID_NOT_RUN, ROWS, STEPS, arrow_schema, checksum
 from tfprof.fleet.storage import Storage
 from tfprof.foundation.natural_order import natural
-from tfprof.tables.limits import beyond, limit
+from tfprof.tables.limits import beyond, limit, unpacked_most
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -159,11 +160,17 @@ class Dataset:
             raise InputError(f"{self.storage.path(name)} has {rows:,} rows; {beyond('part_rows')}")
         data = self._data(name, check=check)
         try:
-            file = parquet.ParquetFile(arrow.BufferReader(arrow.py_buffer(data)))
+            texts = [each for each in wanted if columns[each] != "number"]
+            # A text that a thousand rows have is stored once, and so it is in memory.
+            source = arrow.BufferReader(arrow.py_buffer(data))
+            file = parquet.ParquetFile(source, read_dictionary=texts)
             if file.metadata.num_rows != rows:
                 raise self._damaged(name, f"it has {file.metadata.num_rows} rows, not {rows}")
+            self._check_size(name, data, declared_size(file.metadata, wanted))
             table = file.read(columns=wanted, use_threads=False)
             table = table.select(wanted).unify_dictionaries().combine_chunks()
+            if columns is STEPS:  # whose texts become one string per row
+                self._check_size(name, data, sum(text_size(table[each]) for each in texts))
             schema = arrow_schema({each: columns[each] for each in wanted})
             table = table.cast(schema)
         except (arrow.ArrowException, OSError, KeyError, ValueError) as problem:
@@ -184,6 +191,13 @@ class Dataset:
                 raise self._damaged(name, "its checksum is not that of the manifest")
             self._checked.add(name)
         return data
+
+    def _check_size(self, name: str, data: U8, size: int) -> None:
+        if size > unpacked_most(data.nbytes):
+            raise InputError(
+                f"{self.storage.path(name)} unpacks from {data.nbytes:,} to {size:,} bytes; "
+                f"{beyond('unpack_ratio')}"
+            )
 
     def _damaged(self, name: str, reason: str) -> InputError:
         return InputError(f"{self.storage.path(name)} is damaged: {' '.join(reason.split())}")

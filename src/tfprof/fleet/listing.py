@@ -18,7 +18,7 @@ from tfprof.fleet.packages import need
 from tfprof.fleet.schema import plain
 from tfprof.fleet.storage import is_url
 from tfprof.fleet.tasks import InputPath
-from tfprof.foundation.arguments import expand_home
+from tfprof.foundation.arguments import expand_home, shown
 from tfprof.io.open_files import mapped
 
 if TYPE_CHECKING:
@@ -112,7 +112,10 @@ def _on_disk(source: str, target: str) -> Iterator[Listed | Skip]:
     if os.path.exists(source):  # noqa: PTH110 - likewise
         yield _file(os.path.dirname(source), source, is_named=True)  # noqa: PTH120 - likewise
         return
-    names = sorted(glob.glob(source, recursive=True)) if glob.has_magic(source) else []  # noqa: PTH207
+    try:
+        names = sorted(glob.glob(source, recursive=True)) if glob.has_magic(source) else []  # noqa: PTH207
+    except RecursionError:  # glob calls itself for each folder
+        raise InputError(f"{shown(source)} has too many folders for a pattern") from None
     if not names:
         raise InputError(f"{source} does not exist")
     before = source[: next(at for at, letter in enumerate(source) if letter in "*?[")]

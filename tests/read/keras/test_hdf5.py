@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -18,7 +19,7 @@ import tfprof
 from hdf5_worker import MODELS
 from sampling import sampled
 from tfprof import cli
-from tfprof.errors import InputError
+from tfprof.errors import InputError, UsageError
 from tfprof.read import Source
 from tfprof.read.keras import h5_process
 from tfprof.read.keras.hdf5 import read_hdf5
@@ -255,6 +256,26 @@ def test_a_file_that_takes_for_ever_is_refused(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.undo()
     assert process.poll() is not None
     assert len(read_hdf5(source)) > 0
+
+
+@pytest.mark.parametrize(
+    ("what", "problem"),
+    [
+        ("Timer.start", RuntimeError("can't start new thread")),
+        ("_started", BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")),
+    ],
+)
+def test_without_a_thread_or_process_no_file_is_blamed(
+    what: str, problem: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise problem
+
+    monkeypatch.setattr(f"tfprof.read.keras.h5_process.{what}", fail)
+    with pytest.raises(UsageError, match=r"^HDF5's library did not start \((can't|Resource)"):
+        read_hdf5(file_of(keras_1))
+    monkeypatch.undo()
+    assert len(read_hdf5(file_of(keras_1))) > 0
 
 
 def test_the_process_that_reads_opens_no_file() -> None:

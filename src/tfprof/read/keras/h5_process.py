@@ -20,7 +20,7 @@ from pathlib import Path
 from threading import Lock, Timer
 from typing import Final, NamedTuple
 
-from tfprof.errors import InputError
+from tfprof.errors import InputError, UsageError
 from tfprof.read.keras.model import DTYPES, Contents, Stored
 from tfprof.read.keras.weights import MOST_ELEMENTS
 
@@ -46,12 +46,14 @@ _workers: Final[list[_Worker]] = []  # at most one
 def contents(data: memoryview, file: str, what: str) -> Contents | None:
     """The contents of the HDF5 file *data*, None without h5py.
 
-    Raises InputError: *file*, *what* cannot be done, and why.
+    Raises InputError: *file*, *what* cannot be done, and why; UsageError where nothing can be read.
     """
     if find_spec("h5py") is None:
         return None
     try:
         answer = json.loads(_answer(data))
+    except RuntimeError as problem:  # no thread for the clock, or no process: not the file's fault
+        raise UsageError(f"HDF5's library did not start ({problem})") from None
     except (OSError, EOFError, ValueError):
         answer = {"error": "HDF5's library fails on it"}
     if "error" in answer:
@@ -68,9 +70,15 @@ def contents(data: memoryview, file: str, what: str) -> Contents | None:
 
 
 def _answer(data: memoryview) -> bytes:
-    """What the other process says of a file; raises OSError or EOFError where it ends."""
+    """What the other process says of a file; raises OSError or EOFError where it ends.
+
+    Raises RuntimeError where it does not start.
+    """
     with _lock:
-        process = _started()
+        try:
+            process = _started()
+        except OSError as problem:  # no memory, process or file descriptor is free
+            raise RuntimeError(problem.strerror) from None
         timer = Timer(_SECONDS + len(data) / _BYTES_PER_SECOND, process.kill)
         timer.daemon = True
         timer.start()
