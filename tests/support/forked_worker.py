@@ -27,6 +27,7 @@ from typing import Any, Final
 import tfprof
 from profiles import PROFILES
 from tfprof import cli
+from tfprof.io import write_files
 
 SIGNALS: Final = (signal.SIGHUP, signal.SIGTERM)
 PACKAGE: Final = Path(cli.__file__).parents[1]
@@ -100,6 +101,8 @@ def become(asked: dict[str, Any]) -> None:
         reader, writer = os.pipe()
         os.close(reader)
         os.dup2(writer, asked["unread"])
+    if "patience" in asked:
+        write_files._PATIENCE_SECONDS = asked["patience"]
     if asked.get("named"):
         del os.O_TMPFILE
     if "most_bytes" in asked:
