@@ -119,8 +119,7 @@ def pytest_terminal_summary(
     if terminalreporter.stats.get("failed"):
         terminalreporter.write_line(f"The same cases again: pytest {sampling.again()} …")
     if _PEAK in config.stash:
-        peak = config.stash[_PEAK].end() / 1e9
-        terminalreporter.write_line(f"All processes together took at most {peak:.1f} GB of memory.")
+        terminalreporter.write_line(config.stash[_PEAK].end())
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -13,6 +13,7 @@ from threading import Event, Thread
 from typing import Final
 
 _SECONDS: Final = 0.5
+_NAMED: Final = 6
 _NAME: Final = "TFPROF_TEST_RUN"
 
 
@@ -21,7 +22,8 @@ class MemoryPeak:
 
     def __init__(self) -> None:
         os.environ[_NAME] = str(os.getpid())
-        self._peak = 0
+        self._peak: dict[int, int] = {}
+        self._largest: list[str] = []
         self._ended = Event()
         self._thread = Thread(target=self._watch, daemon=True)
         self._thread.start()
@@ -31,15 +33,21 @@ class MemoryPeak:
         """Whether this system says how much memory a process takes."""
         return Path("/proc/self/smaps_rollup").exists()
 
-    def end(self) -> int:
-        """The peak in bytes."""
+    def end(self) -> str:
+        """A sentence with the peak, and with the largest processes of that moment."""
         self._ended.set()
         self._thread.join()
-        return self._peak
+        peak = sum(self._peak.values()) / 1e9
+        largest = ", ".join(self._largest)
+        return f"All processes together took at most {peak:.1f} GB of memory: {largest}, …"
 
     def _watch(self) -> None:
         while not self._ended.wait(_SECONDS):
-            self._peak = max(self._peak, sum(map(_bytes_of, processes_of(os.getpid()))))
+            taken = {process: _bytes_of(process) for process in processes_of(os.getpid())}
+            if sum(taken.values()) > sum(self._peak.values()):
+                self._peak = taken
+                largest = sorted(taken, key=taken.__getitem__, reverse=True)[:_NAMED]
+                self._largest = [f"{taken[each] / 1e9:.1f} {_name(each)}" for each in largest]
 
 
 def processes_of(run: int) -> set[int]:
@@ -64,6 +72,15 @@ def processes_of(run: int) -> set[int]:
 def _parent(folder: Path) -> int:
     # The name, in parentheses, may contain anything; the state and the parent come after it.
     return int((folder / "stat").read_text(errors="replace").rpartition(")")[2].split()[1])
+
+
+def _name(process: int) -> str:
+    """What a process runs: its script, or its program."""
+    with suppress(OSError):
+        words = Path(f"/proc/{process}/cmdline").read_text(errors="replace").split("\0")
+        scripts = [word for word in words if word.endswith(".py")]
+        return Path((scripts or words)[0]).name
+    return "one that has ended"
 
 
 def _bytes_of(process: int) -> int:
