@@ -42,12 +42,14 @@ class MemoryPeak:
         return f"All processes together took at most {peak:.1f} GB of memory: {largest}, …"
 
     def _watch(self) -> None:
-        while not self._ended.wait(_SECONDS):
+        while True:
             taken = {process: _bytes_of(process) for process in processes_of(os.getpid())}
             if sum(taken.values()) > sum(self._peak.values()):
                 self._peak = taken
                 largest = sorted(taken, key=taken.__getitem__, reverse=True)[:_NAMED]
                 self._largest = [f"{taken[each] / 1e9:.1f} {_name(each)}" for each in largest]
+            if self._ended.wait(_SECONDS):
+                return
 
 
 def processes_of(run: int) -> set[int]:
