@@ -14,6 +14,7 @@ import model_files
 import paths
 import sampling
 from cached import Asking
+from command import Command
 from forked import Forked
 from memory_peak import MemoryPeak
 from oracle import Oracle
@@ -201,6 +202,25 @@ def tensorflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forked]:
     """Runs scripts that need TensorFlow, in children of one process that has imported it."""
     with Forked(tmp_path_factory.mktemp("tensorflow"), "tensorflow") as run:
         yield run
+
+
+@pytest.fixture(scope="session")
+def forked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forked]:
+    """Runs commands in children of one process that has imported tfprof."""
+    with Forked(tmp_path_factory.mktemp("printed")) as run:
+        yield run
+
+
+@pytest.fixture
+def command(capfd: pytest.CaptureFixture[str]) -> Command:
+    """Runs commands in this process."""
+    return Command(capfd)
+
+
+@pytest.fixture
+def tfprof(command: Command) -> Command:
+    """The same, where a test reads like a line of the shell."""
+    return command
 
 
 @pytest.fixture(scope="session")

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 import tfprof as api
-from command import Command
 from tfprof.foundation.stack_files import short_path, without_folders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from command import Command
     from forked import Forked
 
 HOME = "/home/ada/secret_project"
@@ -34,11 +34,6 @@ id_to_string {{ key: 2 value: "main" }}
 id_to_string {{ key: 3 value: "{TEXT}" }}
 id_to_string {{ key: 4 value: "{LIBRARY}" }}
 """
-
-
-@pytest.fixture
-def tfprof(capfd: pytest.CaptureFixture[str]) -> Command:
-    return Command(capfd)
 
 
 def contents(data: bytes) -> Iterator[bytes]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 import tfprof as api
-from command import Command
 from profiles import PROFILES
 from tfprof.foundation.units import plural
 from tfprof.tables.formats import INPUTS
@@ -19,14 +18,11 @@ from tfprof.tables.outputs import OUTPUTS
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from command import Command
+
 HANDMADE = PROFILES["handmade"]
 GRAPH = str(HANDMADE.graph)
 MARK = b"\xef\xbb\xbf"
-
-
-@pytest.fixture
-def tfprof(capfd: pytest.CaptureFixture[str]) -> Command:
-    return Command(capfd)
 
 
 # --- missing files --------------------------------------------------------------------------------

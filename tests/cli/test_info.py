@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from command import Command
 from ours import files_loaded
 from profiles import DATA, PROFILES, SAMPLE
 from tfprof.foundation.units import first_few, plural
@@ -21,14 +20,10 @@ from tfprof.writers.info import fact_lines, info_text
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from command import Command
     from tfprof.read.describe import Value
 
 HANDMADE = PROFILES["handmade"]
-
-
-@pytest.fixture
-def tfprof(capfd: pytest.CaptureFixture[str]) -> Command:
-    return Command(capfd)
 
 
 def test_the_sample(tfprof: Command) -> None:

@@ -16,7 +16,6 @@ import pexpect
 import pytest
 
 import tfprof
-from forked import Forked
 from hostile_parts import device, entry, frame, node, number, part, run, stat, text
 from output_words import OUTPUTS
 from profiles import DATA, PROFILES
@@ -25,9 +24,11 @@ from tfprof.shell.editor import offer
 from tools import go_pprof
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from playwright.sync_api import Browser
+
+    from forked import Forked
 
 SCRIPT: Final = "</script><script>document.title='owned'</script>"
 WORDS: Final = (
@@ -67,12 +68,6 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture(scope="module")
 def flags(files: dict[str, Path]) -> list[str]:
     return [f"--{name}_path={files[name]}" for name in ("graph", "run_meta", "op_log")]
-
-
-@pytest.fixture(scope="module")
-def forked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forked]:
-    with Forked(tmp_path_factory.mktemp("printed")) as one:
-        yield one
 
 
 SELECTED: Final = "--select=micros,params,device,op_types"

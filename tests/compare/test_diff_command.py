@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 import tfprof as package
-from command import Command
 from profiles import DATA
 from tfprof.cli.completion import slot
 from tfprof.foundation.units import change, count, micros, signed
@@ -23,15 +22,12 @@ from tfprof.writers.table_text import table_text
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from command import Command
+
 PAIRS: Final = DATA / "pairs"
 FOLDERS: Final = (str(PAIRS / "mlp"), str(PAIRS / "mlp_wide"))
 MLP, WIDE = (f"{folder}/graph.pb.gz" for folder in FOLDERS)
 CNN, SHORT = str(PAIRS / "cnn"), str(PAIRS / "cnn_short")
-
-
-@pytest.fixture
-def tfprof(capfd: pytest.CaptureFixture[str]) -> Command:
-    return Command(capfd)
 
 
 def test_differences_as_people_read_them() -> None:

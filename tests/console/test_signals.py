@@ -17,15 +17,16 @@ from typing import TYPE_CHECKING, Final
 import pexpect
 import pytest
 
-from forked import Forked
 from hostile_parts import node
 from profiles import PROFILES
 from sampling import amount, sampled
 from screens import Screen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
+
+    from forked import Forked
 
 GRAPH: Final = b"\n\x08\n\x01a\x12\x03Neg"
 HANDMADE: Final = PROFILES["handmade"].flags()
@@ -222,12 +223,6 @@ PRINTS: Final = {
     "version": ["--version"],
     "completion": ["completion", "bash"],
 }
-
-
-@pytest.fixture(scope="module")
-def forked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forked]:
-    with Forked(tmp_path_factory.mktemp("printed")) as run:
-        yield run
 
 
 @pytest.mark.sampled

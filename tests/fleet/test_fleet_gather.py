@@ -12,7 +12,6 @@ import fsspec
 import pytest
 
 import tfprof
-from command import Command
 from fleet_engine import HereEngine
 from fleet_files import write_fleet
 from folders import contents
@@ -33,6 +32,7 @@ from tfprof.writers.saved import saved
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from command import Command
     from fleet_files import Truth
     from tfprof.fleet.gathered import Gathered
     from tfprof.model import Profile
@@ -58,11 +58,6 @@ def truth(written: tuple[Path, Truth], tmp_path: Path, monkeypatch: pytest.Monke
 def _no_logs() -> None:
     """The working folder is empty."""
     shutil.rmtree("logs")
-
-
-@pytest.fixture
-def command(capfd: pytest.CaptureFixture[str]) -> Command:
-    return Command(capfd)
 
 
 def gathered(*sources: str, engine: Engine | None = None, **options: Any) -> Gathered:

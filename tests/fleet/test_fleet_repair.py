@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 import tfprof
-from command import Command
 from fleet_engine import HereEngine
 from fleet_files import write_fleet
 from folders import contents
@@ -23,6 +22,7 @@ from tfprof.fleet.gathered import said
 from tfprof.fleet.listing import Skip
 
 if TYPE_CHECKING:
+    from command import Command
     from tfprof.fleet.gathered import Gathered
 
 
@@ -76,11 +76,6 @@ def test_a_broken_dataset_whose_sources_are_gone_stays_as_it_is() -> None:
 
 
 # --- unfinished -----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def command(capfd: pytest.CaptureFixture[str]) -> Command:
-    return Command(capfd)
 
 
 def test_an_unfinished_fleet_is_said(command: Command) -> None:

@@ -22,7 +22,7 @@ from profiles import PROFILES
 from sampling import amount, is_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 GRAPH: Final = b"\n\x08\n\x01a\x12\x03Neg"
 OLD: Final = b"the old one\n"
@@ -99,12 +99,6 @@ class Writer:
 
     def beside(self) -> dict[str, bytes]:
         return {name: data for name, data in self.files().items() if name not in self.old}
-
-
-@pytest.fixture(scope="module")
-def forked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forked]:
-    with Forked(tmp_path_factory.mktemp("printed")) as run:
-        yield run
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from case import RunMetadata
-from command import Command
 from profiles import DATA, PROFILES, SAMPLE
 from tfprof import cli
 from tfprof.errors import InputError, UsageError
@@ -23,12 +22,9 @@ from tfprof.tables.formats import FORMATS, INPUTS
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from command import Command
+
 HANDMADE, CHECKPOINTS = PROFILES["handmade"], DATA / "checkpoints"
-
-
-@pytest.fixture
-def tfprof(capfd: pytest.CaptureFixture[str]) -> Command:
-    return Command(capfd)
 
 
 @pytest.fixture(scope="module")

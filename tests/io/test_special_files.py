@@ -17,13 +17,14 @@ import pytest
 
 from checkpoint_data import FOLDER as CHECKPOINTS
 from fleet_files import write_fleet
-from forked import Forked
 from paths import DATA
 from sampling import sampled
 from tfprof import cli
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+
+    from forked import Forked
 
 ENDLESS: Final = 120  # seconds: whatever takes as long, hangs
 A_PIPE: Final = r"cannot be read \(it is a named pipe\)|cannot be read: it is a named pipe"
@@ -149,12 +150,6 @@ PLACES: Final = (
     Place("entry", CACHED, 0, "None"),
     Place("pipe", SWAPPED, 0, "it is a named pipe"),
 )
-
-
-@pytest.fixture(scope="module")
-def forked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forked]:
-    with Forked(tmp_path_factory.mktemp("printed")) as run:
-        yield run
 
 
 @pytest.fixture(scope="module")

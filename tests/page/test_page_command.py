@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 import tfprof as package
-from command import Command
 from page_files import PageFile
 from profiles import PROFILES
 from tfprof.cli.argv import read_words
@@ -26,14 +25,11 @@ from tfprof.wire.schema import message
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from command import Command
+
 HANDMADE: Final = PROFILES["handmade"]
 GraphDef: Final[Any] = message("tensorflow.GraphDef")
 OpLogProto: Final[Any] = message("tensorflow.tfprof.OpLogProto")
-
-
-@pytest.fixture
-def tfprof(capfd: pytest.CaptureFixture[str]) -> Command:
-    return Command(capfd)
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ import pytest
 
 import tfprof
 from case import GraphDef
-from command import Command
 from profiles import PROFILES
 from tfprof.foundation.dotted import load_function
 from tfprof.io.open_files import open_source
@@ -32,17 +31,13 @@ from tfprof.tables.formats import (
 )
 
 if TYPE_CHECKING:
+    from command import Command
     from tfprof.model import Profile
     from tfprof.read.columns import GraphColumns
     from tfprof.read.detect import Start
 
 HANDMADE = PROFILES["handmade"]
 MAGIC = b"made up: "
-
-
-@pytest.fixture
-def command(capfd: pytest.CaptureFixture[str]) -> Command:
-    return Command(capfd)
 
 
 # --- the rows -------------------------------------------------------------------------------------

@@ -16,21 +16,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import tfprof as library
-from command import Command
 from tfprof.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from command import Command
     from tfprof import Loaded
 
 EVERYTHING = ["params", "float_ops", "op_types", "input_shapes"]
-
-
-@pytest.fixture
-def tfprof(capfd: pytest.CaptureFixture[str]) -> Command:
-    return Command(capfd)
 
 
 @pytest.fixture(scope="module")

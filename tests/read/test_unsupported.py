@@ -12,7 +12,6 @@ import pytest
 
 import paths
 import tfprof as api
-from command import Command
 from foreign_files import FOREIGN, TIMELINE, mangled
 from profiles import DATA, PROFILES
 from tfprof.errors import InputError, UnsupportedError
@@ -26,16 +25,12 @@ from xplane_traces import content
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from command import Command
     from forked import Forked
 
 HANDMADE = PROFILES["handmade"]
 GRAPH = DATA / "checkpoints" / "golden" / "graph.pb"
 SAVED_MODEL = gzip.decompress((DATA / "tf2" / "gru_saved_model.pb.gz").read_bytes())
-
-
-@pytest.fixture
-def tfprof(capfd: pytest.CaptureFixture[str]) -> Command:
-    return Command(capfd)
 
 
 def written(folder: Path, name: str) -> Path:

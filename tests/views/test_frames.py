@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 import tfprof as api
-from command import Command
 from profiles import PROFILES
 from tfprof.foundation.stack_files import library_of
 from tfprof.results.result import deliver
@@ -16,6 +15,7 @@ from tfprof.tables.eras import ERAS, NOW
 from tfprof.tables.outputs import Output
 
 if TYPE_CHECKING:
+    from command import Command
     from tfprof.results.loaded import Loaded
     from tfprof.results.report import Report
 
@@ -26,11 +26,6 @@ METRICS = ("params", "micros", "float_ops")
 def loaded(request: pytest.FixtureRequest) -> Loaded:
     files = PROFILES[request.param]
     return api.load(files.graph, list(files.runs), files.op_log)
-
-
-@pytest.fixture
-def tfprof(capfd: pytest.CaptureFixture[str]) -> Command:
-    return Command(capfd)
 
 
 def code(loaded: Loaded, **options: object) -> Report:

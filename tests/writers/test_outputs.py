@@ -6,9 +6,6 @@ import gzip
 import json
 from typing import TYPE_CHECKING
 
-import pytest
-
-from command import Command
 from ours import files_loaded
 from profiles import DATA, PROFILES, SAMPLE
 from tfprof.query.answer import answer
@@ -18,13 +15,10 @@ from tfprof.wire.schema import message
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from command import Command
+
 HANDMADE = PROFILES["handmade"]
 CHECKPOINT = DATA / "checkpoints" / "golden"
-
-
-@pytest.fixture
-def tfprof(capfd: pytest.CaptureFixture[str]) -> Command:
-    return Command(capfd)
 
 
 def test_stdout_is_the_default_and_file_holds_the_same(tfprof: Command, tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ import pytest
 import ours
 import tfprof as package
 from case import VIEWS
-from command import Command
 from converted import convert, reread, source
 from profiles import DATA, PROFILES
 from tfprof.errors import InputError, OutputError, UsageError
@@ -26,14 +25,11 @@ from tfprof.wire.schema import message
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from command import Command
+
 HANDMADE = PROFILES["handmade"]
 GraphDef: Final[Any] = message("tensorflow.GraphDef")
 RunMetadata: Final[Any] = message("tensorflow.RunMetadata")
-
-
-@pytest.fixture
-def tfprof(capfd: pytest.CaptureFixture[str]) -> Command:
-    return Command(capfd)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import tfprof
-from command import Command
 from event_records import WHEN, checksum, ends, event_file, record, scalar, stored, tagged
 from hostile_parts import GRAPH, META_GRAPH, RUN, number, part
 from tfprof.errors import InputError, UsageError
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from command import Command
     from tfprof.model import Profile
 
 
@@ -35,11 +35,6 @@ def folder(model_folder: Callable[[str], Path]) -> Path:
 @pytest.fixture(scope="module")
 def truth(folder: Path) -> Any:
     return json.loads((folder / "truth.json").read_text(encoding="utf-8"))
-
-
-@pytest.fixture
-def command(capfd: pytest.CaptureFixture[str]) -> Command:
-    return Command(capfd)
 
 
 def file_in(folder: Path) -> Path:

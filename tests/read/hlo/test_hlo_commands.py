@@ -10,19 +10,15 @@ import pytest
 
 import hlo_figures as figures
 import tfprof as library
-from command import Command
 from hlo_recorded import DATA, by_type, contracted, elements, facts, loaded, path
 from page_profiles import check
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from command import Command
+
 TRACE: Final = DATA / "flax_linen.xplane.pb.gz"
-
-
-@pytest.fixture
-def tfprof(capfd: pytest.CaptureFixture[str]) -> Command:
-    return Command(capfd)
 
 
 def test_weights_are_no_values_besides_variables(tfprof: Command) -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import tfprof as library
-from command import Command
 from hlo_made import computation, instruction, module, number, packed, parameter
 from hlo_recorded import DATA, FORMS, by_type, contracted, elements, facts, path
 from tfprof.errors import UsageError
@@ -20,6 +19,8 @@ from tfprof.wire.scalar import encode_bytes
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from command import Command
+
 
 # The products of matrices of the whole batch: rows, inner dimension, columns.
 PRODUCTS: Final = {
@@ -27,11 +28,6 @@ PRODUCTS: Final = {
     "mapped": [(6, 32, 12)],
     "grid": [(8, 16, 12), (8, 12, 6), (12, 8, 6), (8, 6, 12), (16, 8, 12)],
 }
-
-
-@pytest.fixture
-def tfprof(capfd: pytest.CaptureFixture[str]) -> Command:
-    return Command(capfd)
 
 
 def of_all(name: str, form: str = "hlo.pb", folder: Path = DATA, **options: Any) -> Loaded:

@@ -12,7 +12,6 @@ import pytest
 
 import hlo_oracle
 import tfprof as library
-from command import Command
 from hlo_made import computation, module, number, packed, parameter
 from hlo_recorded import DATA, by_type, content, facts, loaded, path
 from tfprof.columns.memory_plan import MemoryPlan
@@ -26,17 +25,13 @@ from tfprof.writers.saved import saved as save
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from command import Command
     from tfprof.model import Profile
 
 RECORDED = [
     *((name, folder, "hlo.pb") for folder in (DATA, DATA / "jax_0_4") for name in facts(folder)),
     *((name, DATA, "xplane.pb") for name in ("flax_linen", "runtime_loop", "sharded")),
 ]
-
-
-@pytest.fixture
-def tfprof(capfd: pytest.CaptureFixture[str]) -> Command:
-    return Command(capfd)
 
 
 @pytest.mark.parametrize(("name", "folder", "form"), RECORDED)
