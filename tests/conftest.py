@@ -218,9 +218,9 @@ def command(capfd: pytest.CaptureFixture[str]) -> Command:
 
 
 @pytest.fixture
-def tfprof(command: Command) -> Command:
+def tfprof(capfd: pytest.CaptureFixture[str]) -> Command:
     """The same, where a test reads like a line of the shell."""
-    return command
+    return Command(capfd)
 
 
 @pytest.fixture(scope="session")
