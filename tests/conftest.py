@@ -46,7 +46,7 @@ settings.load_profile("patient")
 
 
 _FEW_FILES: Final = 40  # who runs more files than these wants a sample of slow tests
-_PAGES: Final = 24  # tests of the page in Chromium, every day
+_SHARE_OF_PAGES: Final = 0.15  # of the tests of the page in Chromium, every day
 _OF_COMMIT: Final = "commit"
 _PEAK: Final = pytest.StashKey[MemoryPeak]()
 
@@ -127,34 +127,36 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     part = sampling.run().part
     if part == sampling.WHOLE:
         return
-    pages = {item for item in items if _draws_a_page(item)}
-    if part == sampling.EVERY_DAY and len({item.path for item in items}) <= _FEW_FILES:
-        pages.clear()  # few enough to try them all
-    drawn = {*sampling.sampled([*filter(pages.__contains__, items)], _PAGES, "tests in Chromium")}
-    left_out = {
-        item
-        for item in items
-        if not _is_tried(item, part, is_page=item in pages, is_drawn=item in drawn)
-    }
+    few = len({item.path for item in items}) <= _FEW_FILES
+    for item in items:
+        if _draws_cases(item) and not any(map(item.get_closest_marker, ("sampled", "whole"))):
+            raise pytest.UsageError(f"{item.nodeid} draws its cases: mark it sampled")
+    left_out = {item for item in items if not _is_tried(item, part, with_pages=few)}
     if left_out:
         config.hook.pytest_deselected(items=[*left_out])
         items[:] = [item for item in items if item not in left_out]
 
 
-def _is_tried(item: pytest.Item, part: int, *, is_page: bool, is_drawn: bool) -> bool:
+def _is_tried(item: pytest.Item, part: int, *, with_pages: bool) -> bool:
     is_whole, is_sampled = map(item.get_closest_marker, ("whole", "sampled"))
+    rare = _draws_a_page(item) and sampling.rng(item.nodeid).random() >= _SHARE_OF_PAGES
     if part == sampling.EVERY_DAY:
-        return not is_whole and (is_drawn or not is_page)
+        return not is_whole and (with_pages or not rare)
     # Of some tests, every case is in the sample.
     if item.get_closest_marker("skip") or sampling.slice_of(item.nodeid) != part:
         return False
-    return bool(is_whole or is_sampled or (is_page and is_drawn))
+    return bool(is_whole or is_sampled or rare)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     with sampling.during(is_marked=any(map(item.get_closest_marker, ("sampled", "whole")))):
         return (yield)
+
+
+def _draws_cases(item: pytest.Item) -> bool:
+    values = (value for mark in item.iter_markers("parametrize") for value in mark.args[1:2])
+    return any(isinstance(value, sampling.Drawn) for value in values)
 
 
 def _draws_a_page(item: pytest.Item) -> bool:

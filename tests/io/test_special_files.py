@@ -9,6 +9,8 @@ import gzip
 import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from socket import AF_UNIX, socket
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -20,6 +22,7 @@ from fleet_files import write_fleet
 from paths import DATA
 from sampling import sampled
 from tfprof import cli
+from tfprof.io.open_files import mapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,6 +71,7 @@ NO_CHECKPOINT: Final = """
 import threading
 from pathlib import Path
 from tfprof import cli
+from tfprof.io.open_files import mapped
 threading.Thread(target=Path("pipe").write_text, args=["text"]).start()
 cli.main(["scope", "--checkpoint_path=pipe"])
 """
@@ -266,9 +270,32 @@ def test_a_list_may_be_a_pipe(forked: Forked, copied: Path) -> None:
 import threading
 from pathlib import Path
 from tfprof import cli
+from tfprof.io.open_files import mapped
 threading.Thread(target=Path("pipe").write_text, args=["runs/worker_0"]).start()
 cli.main(["fleet", "@pipe", "-o", "new", "--processes=1"])
 """
     code, said = ran(forked, program, copied)
     assert code == 0, said
     assert "1 worker, 2 steps" in said
+
+
+LEASE: Final = """
+import fcntl, os, signal, sys
+file = os.open(sys.argv[1], os.O_RDWR)
+signal.signal(signal.SIGIO, lambda *_: fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK))
+fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+print("held", flush=True)
+signal.pause()
+"""
+
+
+def test_a_lease_of_another_process_is_waited_for(tmp_path: Path) -> None:
+    """As a file server holds it: it is given up when somebody else opens the file."""
+    file = tmp_path / "graph.pb"
+    file.write_bytes(b"content")
+    words = [sys.executable, "-c", LEASE, str(file)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        assert mapped(str(file)).tobytes() == b"content"
+        assert holder.wait(timeout=60) == 0

@@ -14,7 +14,7 @@ import pytest
 import tfprof as library
 from hostile_forms import pax, tar_header
 from tfprof.errors import InputError
-from tfprof.io.tar import Member, Pieces, TarError, members
+from tfprof.io.tar import BLOCK, Member, Pieces, TarError, members
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -143,3 +143,43 @@ def test_what_follows_the_archive_is_part_of_the_checksum(tmp_path: Path) -> Non
     path.write_bytes(data)
     with pytest.raises(InputError, match=r"is a damaged gzip file: .*incorrect data check"):
         library.load(graph=path)
+
+
+def patched(data: bytes, **places: tuple[int, bytes]) -> bytes:
+    """The archive with other bytes in its first header, whose checksum is right again."""
+    header = bytearray(data[:BLOCK])
+    for at, content in places.values():
+        header[at : at + len(content)] = content
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    return bytes(header) + data[BLOCK:]
+
+
+FILE: Final = tar_header(b"0", b"name", b"")
+LAST: Final = tar_header(b"0", b"last", b"")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        FILE + LAST + b"\n",
+        patched(FILE, type=(156, b"\0"), name=(0, b"folder/"), size=(124, b"%011o" % 900)) + LAST,
+        patched(FILE, type=(156, b"2"), size=(124, b"\xff" * 12)) + LAST,
+        patched(FILE, magic=(257, b"ustar 00"), prefix=(345, b"before")) + LAST,
+        patched(FILE, magic=(257, b"ustar  \0"), prefix=(345, b"0")) + LAST,
+        patched(FILE, type=(156, b"1"), size=(124, b"%011o" % 512)) + LAST,
+    ],
+    ids=[
+        "a line behind it", "a folder of old", "a link of a size below zero",
+        "a prefix without a magic", "GNU's header without a prefix", "a hard link of a size",
+    ],
+)  # fmt: skip
+def test_what_programs_of_old_write(data: bytes) -> None:
+    names = [one.name for one, _ in found(data)]
+    assert names[-1] == "last"
+    if b"ustar 00" in data:
+        assert names[0] == "before/name"
+    elif b"folder" in data:
+        assert found(data)[0] == (Member("folder", 0, is_file=False), b"")
+    else:
+        assert names[0] == "name"

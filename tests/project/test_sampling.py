@@ -17,6 +17,7 @@ from sampling import (
     NO_COMMIT,
     SLICES,
     WHOLE,
+    Drawn,
     amount,
     during,
     numbers,
@@ -94,6 +95,12 @@ def test_who_draws_cases_has_a_mark() -> None:
             draw()
 
 
+def test_parameters_that_were_drawn_are_known() -> None:
+    """conftest.py refuses a test without a mark whose parameters they are."""
+    assert isinstance(sampled("xyz", 1, "a"), Drawn)
+    assert isinstance(numbers(3, 1), Drawn)
+
+
 def test_every_test_is_in_one_slice_and_slices_are_alike() -> None:
     slices = [slice_of(f"test_it[{number}]") for number in range(8_000)]
     assert {*slices} == {*range(1, SLICES + 1)}
@@ -161,6 +168,8 @@ def test_slices_try_what_is_left_out_and_say_how_to_try_it_again(tmp_path: Path)
     (tmp_path / "test_it.py").write_text(FAILING)
     slices = [f"--seed=5 --slice={part}" for part in range(1, SLICES + 1)]
     asked = ["--seed=5", "--seed=5", *slices, "--seed=5 --whole", "--seed=5 --slice=commit"]
+    (tmp_path / "test_unmarked.py").write_text(FAILING.replace("@pytest.mark.sampled\n", ""))
+    asked.append("--seed=5 test_unmarked.py")
     wrong = ["--slice=0", "--slice=9", "--slice=x"]
     same = ["test_it.py", "-p", "no:cacheprovider", "--tb=no", "--rootdir", str(tmp_path)]
     same += ["-c", str(ROOT / "pyproject.toml"), "--confcutdir", str(TESTS), "-p", "conftest"]
@@ -173,7 +182,7 @@ def test_slices_try_what_is_left_out_and_say_how_to_try_it_again(tmp_path: Path)
     assert outs[len(asked) :] == [""] * len(wrong)
     assert ran.stderr.count(f"--slice takes 1 to {SLICES}, or commit") == len(wrong)
     failed = [{*re.findall(r"(?m)^FAILED \S*::(\S+)", out)} for out in outs]
-    of_day, again, *of_slices, _, _ = failed[: len(asked)]
+    of_day, again, *of_slices, _, _, _ = failed[: len(asked)]
     assert "cases: those of every day, samples of seed 5" in outs[0]
     assert "The same cases again: pytest --seed=5 …" in outs[0]
     assert "3 failed, 2 passed, 1 deselected" in outs[0]
@@ -186,4 +195,5 @@ def test_slices_try_what_is_left_out_and_say_how_to_try_it_again(tmp_path: Path)
         seen |= here
     everything = {*(f"test_it[{case}]" for case in range(40)), "test_several", "test_long"}
     assert seen == everything == failed[asked.index("--seed=5 --whole")]
-    assert "cases: slice 6 of" in outs[len(asked) - 1]
+    assert "cases: slice 6 of" in outs[asked.index("--seed=5 --slice=commit")]
+    assert re.search(r"test_it\[\d+\] draws its cases: mark it sampled", ran.stderr)

@@ -14,7 +14,7 @@ then and can be told from the options: an unknown `order_by` and an unknown `ste
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
@@ -29,14 +29,23 @@ from shrink import shrink
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+Test = TypeVar("Test", bound="Callable[..., object]")
+
 __all__ = ["Case", "agree", "batches", "make_case", "shrink", "survivable"]
 
 
-def batches(total: int, count: int, size: int) -> pytest.MarkDecorator:
+def batches(total: int, count: int, size: int) -> Callable[[Test], Test]:
     """One test per *size* cases; *total* cases in a whole run, *count* in a sample."""
     numbers = sampling.numbers(total, count)
     parts = [numbers[first : first + size] for first in range(0, len(numbers), size)]
-    return pytest.mark.parametrize("numbers", parts, ids=[f"batch {n}" for n in range(len(parts))])
+    names = [f"batch from {part[0]}" for part in parts]
+
+    def marked(test: Test) -> Test:
+        pytest.mark.parametrize("numbers", parts, ids=names)(test)
+        pytest.mark.sampled(test)
+        return test
+
+    return marked
 
 
 def agree(

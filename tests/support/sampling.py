@@ -38,6 +38,10 @@ WHOLE: Final = -1
 _NUMBERS: Final = 100_000
 
 
+class Drawn(list[T]):
+    """Cases that were drawn: a test whose parameters they are needs a mark."""
+
+
 class Run(NamedTuple):
     """Which cases are tried: `part` is EVERY_DAY, a slice from 1 to SLICES, or WHOLE."""
 
@@ -110,7 +114,7 @@ def amount(total: int, count: int) -> int:
     return total if is_whole() else min(total, count)
 
 
-def sampled(cases: Sequence[T], count: int, name: str, *, again: bool = False) -> list[T]:
+def sampled(cases: Sequence[T], count: int, name: str, *, again: bool = False) -> Drawn[T]:
     """In their order, the cases that this run tries; tests with another *name* draw others.
 
     With *again*, a slice has those of the sample once more: their tests draw cases in turn.
@@ -119,17 +123,17 @@ def sampled(cases: Sequence[T], count: int, name: str, *, again: bool = False) -
     every: Sequence[int] = range(len(cases))
     drawn = {*(every if count >= len(cases) else rng(name).sample(every, count))}
     if run().part == WHOLE or (again and is_whole()):
-        return [*cases]
-    return [case for place, case in enumerate(cases) if (place in drawn) != is_whole()]
+        return Drawn(cases)
+    return Drawn(case for place, case in enumerate(cases) if (place in drawn) != is_whole())
 
 
-def numbers(total: int, count: int) -> range:
+def numbers(total: int, count: int) -> Drawn[int]:
     """The numbers of those of *total* random cases that this run tries; a sample has *count*."""
     _needs_mark()
     first, count = seed() * _NUMBERS, min(total, count)
     if run().part == EVERY_DAY:
-        return range(first, first + count)
-    return range(first if run().part == WHOLE else first + count, first + total)
+        return Drawn(range(first, first + count))
+    return Drawn(range(first if run().part == WHOLE else first + count, first + total))
 
 
 def again() -> str:

@@ -12,9 +12,9 @@ in a browser. So a request is answered only if it
     is for one of the two paths       else 404: they are compared, never looked up in a folder
     is GET or HEAD                    else 405
 
-One thread serves all connections. Each has limits of time and size. There are never more than a
-hundred: the next one is accepted when one is closed, which is the one that is idle for longest, if
-one is. So it is where no file descriptor is free. Nothing is logged: a request contains the token.
+One thread serves all connections. Each has limits of time and size. When a
+hundred are open, or no file descriptor is free, the one that is idle for longest is closed; if none
+is idle, new ones wait. Nothing is logged: a request contains the token.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class PageServer:
         except ConnectionError:  # it is gone already
             return
         except OSError as problem:  # no file descriptor is free, whether or not a client waits
-            if select([listening], [], [], 0)[0]:
+            if _is_waited_for(listening):
                 self._report(problem)
                 self._drop_one()
             await self._until_one_is_closed()
@@ -145,7 +145,7 @@ class PageServer:
             )
 
     def _drop_one(self) -> None:
-        """Drop the connection that is idle for longest, but not the newest: it is to be read."""
+        """Drop the connection idle for longest, but never the newest: its request may be coming."""
         if len(self._idle) > 1:
             writer = next(iter(self._idle))
             del self._idle[writer]
@@ -209,6 +209,14 @@ class PageServer:
         if method not in {"GET", "HEAD"}:
             raise Refusal(405, "This server is read-only: it answers GET and HEAD.")
         return self._responses[target]
+
+
+def _is_waited_for(listening: socket.socket) -> bool:
+    """Whether a client waits at this socket."""
+    try:
+        return bool(select([listening], [], [], 0)[0])
+    except ValueError:  # its number is too large for this question
+        return True
 
 
 def _from_us(headers: dict[str, str]) -> bool:

@@ -77,7 +77,7 @@ def read_toml(path: str, expected: str, *, is_named: bool = False) -> tuple[dict
     except UnicodeDecodeError:
         raise InputError(f"{path} is not {expected}: it is not UTF-8") from None
     if any(line.count(".") > _MOST_PARTS for line in _NO_KEYS.sub("", text).split("\n")):
-        raise InputError(f"{path} is not {expected}: a key has more than {_MOST_PARTS} parts")
+        raise InputError(f"{path} is not {expected}: a line has more than {_MOST_PARTS} dots")
     try:
         return tomllib.loads(text), text
     except (ValueError, RecursionError) as problem:  # also of numbers with too many digits

@@ -28,7 +28,10 @@ def regular(path: str, flags: int) -> int:
     """The regular file at *path*, open; raises OSError for anything else, and never waits."""
     # Who writes to a pipe goes on once somebody opens it, so it is looked at before.
     _check(os.stat(path))
-    handle = os.open(path, flags | _WITHOUT_WAITING)
+    try:
+        handle = os.open(path, flags | _WITHOUT_WAITING)
+    except BlockingIOError:  # another process has a lease on it, which it gives up when asked
+        handle = os.open(path, flags)
     try:
         _check(os.fstat(handle))  # another file may have its place by now
     except OSError:

@@ -25,8 +25,8 @@ _LONGEST_HEADER: Final = 1 << 20  # of names and records: a path has at most 4,0
 _MOST_DIGITS: Final = 20
 
 _NAME, _SIZE, _SUM = slice(0, 100), slice(124, 136), slice(148, 156)
-_TYPE, _MAGIC, _PREFIX = slice(156, 157), slice(257, 263), slice(345, 500)
-_POSIX: Final = b"ustar\0"  # GNU's magic has a space; its headers have no prefix
+_TYPE, _MAGIC, _PREFIX = slice(156, 157), slice(257, 265), slice(345, 500)
+_GNU: Final = b"ustar  \0"  # whose headers have no prefix
 # Whether another block with the map of a sparse file follows: in its header, in such a block.
 _MORE_OF_SPARSE, _MORE_AGAIN = 482, 504
 
@@ -92,8 +92,11 @@ def members(archive: Pieces) -> Iterator[Member]:
     of_all: dict[bytes, bytes] = {}
     said: dict[bytes, bytes] = {}  # of the next member
     while any(header := archive.read(BLOCK)):
+        if len(header) < BLOCK and not said:
+            break  # the end is cut off, or behind it stands something else
         _check(header)
-        size, kind = _number(header[_SIZE]), header[_TYPE]
+        kind = header[_TYPE]
+        size = 0 if kind in _WITHOUT_CONTENT else _number(header[_SIZE])
         if kind in (*_PAX, _PAX_OF_ALL, _LONG_NAME, _LONG_LINK):
             text = _extension(archive, size)
             if kind == _LONG_NAME:
@@ -119,7 +122,7 @@ def _check(header: bytes) -> None:
         raise TarError("it is cut off")
     summed = header[: _SUM.start] + b" " * 8 + header[_SUM.stop :]
     declared = _number(header[_SUM])
-    if declared not in (sum(summed), int(np.frombuffer(summed, np.int8).sum(dtype=np.int64))):
+    if declared != sum(summed) and declared != np.frombuffer(summed, np.int8).sum(dtype=np.int64):
         raise TarError("a header has a wrong checksum")
 
 
@@ -129,7 +132,7 @@ def _number(field: bytes) -> int:
         return int.from_bytes(field[1:], "big")
     digits = field.partition(b"\0")[0].strip() or b"0"
     if not digits.isdigit() or b"8" in digits or b"9" in digits:
-        raise TarError("a header has no size")
+        raise TarError("a header has a field that is no number")
     return int(digits, 8)
 
 
@@ -165,15 +168,16 @@ def _records(text: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 def _member(header: bytes, kind: bytes, size: int, said: Mapping[bytes, bytes]) -> Member:
     name = header[_NAME].partition(b"\0")[0]
-    if header[_MAGIC] == _POSIX and (prefix := header[_PREFIX].partition(b"\0")[0]):
+    if header[_MAGIC] != _GNU and (prefix := header[_PREFIX].partition(b"\0")[0]):
         name = prefix + b"/" + name
     if digits := said.get(b"size"):
         if len(digits) > _MOST_DIGITS or not digits.isdigit():
             raise TarError("a pax header has no size")
         size = int(digits)
-    name = (said.get(b"path") or name).rstrip(b"/")
+    name = said.get(b"path") or name
+    is_folder = kind in _FILES and name.endswith(b"/")  # as old programs write it
     return Member(
-        name.decode("utf-8", "surrogateescape"),
-        0 if kind in _WITHOUT_CONTENT else size,
-        kind in _FILES and b"sparse" not in said,
+        name.rstrip(b"/").decode("utf-8", "surrogateescape"),
+        0 if is_folder or kind in _WITHOUT_CONTENT else size,
+        kind in _FILES and not is_folder and b"sparse" not in said,
     )
