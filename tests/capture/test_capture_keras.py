@@ -13,8 +13,8 @@ import tensorflow as tf
 
 import tfprof
 from captured import calls, read, steps
-from children import python
 from live_functions import KERAS_3, Own, layers
+from programs import python
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,11 +19,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from children import python
 from fuzz import kernels
 from fuzz.kernel_inputs import INPUTS, material
 from padded_varint import varint
 from paths import ROOT
+from programs import python
 from sampling import amount, rng, sampled, seed
 from tfprof.columns.strings import Strings
 from tfprof.kernels.core import CORE

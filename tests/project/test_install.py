@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from children import python, run
 from paths import DATA, ROOT
+from programs import python, run
 
 if TYPE_CHECKING:
     from pathlib import Path

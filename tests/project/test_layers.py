@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import pytest
 
 import tfprof
-from children import python
+from programs import python
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

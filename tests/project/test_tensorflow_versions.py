@@ -12,7 +12,7 @@ from typing import Final
 
 import pytest
 
-import children
+import programs
 from paths import ROOT, in_rooms
 from supported_releases import RELEASES
 
@@ -29,7 +29,7 @@ FILES: Final = (
 
 def run(*words: str | Path) -> str:
     """The output of a command in the project's folder."""
-    return children.run(
+    return programs.run(
         *words, cwd=ROOT, env={"PYTHONPATH": None, "TF_CPP_MIN_LOG_LEVEL": "3"}
     ).stdout
 

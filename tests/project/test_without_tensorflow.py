@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import children
+import programs
 from paths import ROOT, in_rooms
 
 if TYPE_CHECKING:
@@ -47,11 +47,11 @@ except tfprof.UsageError as refused:
 def python(tmp_path_factory: pytest.TempPathFactory) -> Python:
     """A Python with tfprof, what it depends on, and what runs tests; nothing else."""
     home = tmp_path_factory.mktemp("bare")
-    children.python("-m", "venv", home)
+    programs.python("-m", "venv", home)
     there = home / "bin" / "python"
     pip = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    children.run(there, *pip, ROOT, "pytest", "hypothesis")
-    return partial(children.run, there, cwd=ROOT, env={"PYTHONPATH": None})
+    programs.run(there, *pip, ROOT, "pytest", "hypothesis")
+    return partial(programs.run, there, cwd=ROOT, env={"PYTHONPATH": None})
 
 
 def test_reports_and_profilers_of_files(python: Python) -> None:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 import tfprof
-from children import python
 from draw import inputs, profile
 from ours import wire_of
 from printed import printed
 from profiles import DATA, PROFILES, SAMPLE
+from programs import python
 from screens import Screen
 from tfprof import cli
 from tfprof.foundation.lazy_dataclasses import replace

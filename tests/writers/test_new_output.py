@@ -19,9 +19,9 @@ import numpy as np
 import pytest
 
 import draw
-from children import python
 from ours import files_loaded
 from profiles import PROFILES
+from programs import python
 from tfprof.columns.strings import Strings
 from tfprof.columns.tree import Tree
 from tfprof.foundation import units

@@ -1,4 +1,4 @@
-"""Commands in processes of their own."""
+"""Programs in processes of their own, run to their end; child.py has those that answer for longer."""
 
 from __future__ import annotations
 
