@@ -14,7 +14,7 @@ import tensorflow as tf
 import tfprof
 from captured import calls, read, steps
 from live_functions import KERAS_3, Own, layers
-from programs import python
+from processes import python
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from processes import python
 from profiled_sessions import TIMES, Model, base_session, context, steps_of_profiler, tensorflow
-from programs import python
 from tfprof.errors import OutputError, UsageError
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from programs import python
+from processes import python
 
 # Each module that is left for later is the first one that a process asks for something.
 EACH_FIRST: Final = """

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 import tfprof
+from processes import python
 from profiles import PROFILES
-from programs import python
 from small_model import EVERYTHING, QUIET, SHOWN, VIEWS, a_log, model, printed, runs, v1
 from tfprof.wire.schema import message
 

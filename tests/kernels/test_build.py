@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pytest
 
-import programs
+import processes
 from paths import ROOT
 from sampling import sampled
 from tfprof.kernels.core import CORE, DESCRIPTION
@@ -54,7 +54,7 @@ class Build(NamedTuple):
 
     def python(self, *words: str, **variables: str) -> str:
         env = {"TFPROF_CORE": None, "PYTHONPATH": str(self.home), **variables}
-        return programs.python(*words, cwd=ROOT, env=env).stdout
+        return processes.python(*words, cwd=ROOT, env=env).stdout
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def builds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Build
 def build(project: Path, folder: Path, variables: dict[str, str]) -> Build:
     """Build the wheel in this environment and unpack it."""
     words = ("-m", "hatchling", "build", "-t", "wheel", "-d", folder)
-    ran = programs.python(*words, cwd=project, env={"CC": None, "TFPROF_BUILD": None, **variables})
+    ran = processes.python(*words, cwd=project, env={"CC": None, "TFPROF_BUILD": None, **variables})
     (wheel,) = folder.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder / "home")
@@ -168,13 +168,13 @@ def test_the_source_compiles_without_a_warning(
     words = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Wconversion", "-Wno-sign-conversion"]
     source = ROOT / "src" / "tfprof" / "kernels" / "_core.c"
     where = ("-I", HEADERS.parent, "-o", tmp_path / "core.o", source)
-    programs.run(compiler, *words, "-Werror", interface, "-fPIC", "-c", *where)
+    processes.run(compiler, *words, "-Werror", interface, "-fPIC", "-c", *where)
 
 
 @pytest.mark.whole
 def test_pip_installs_without_a_compiler(tmp_path: Path) -> None:
     """As users do it, in a new environment whose PATH leads nowhere."""
-    programs.python("-m", "venv", tmp_path / "venv")
+    processes.python("-m", "venv", tmp_path / "venv")
     project = tmp_path / "project"
     ignored = shutil.ignore_patterns("__pycache__", "*.so")
     shutil.copytree(ROOT / "src", project / "src", ignore=ignored)
@@ -183,6 +183,6 @@ def test_pip_installs_without_a_compiler(tmp_path: Path) -> None:
     python = tmp_path / "venv" / "bin" / "python"
     env = {"CC": None, "PYTHONPATH": None, "PATH": str(tmp_path)}
     for words in (("pip", "install", "--quiet", project), ("tfprof", "demo")):
-        programs.run(python, "-m", *words, cwd=tmp_path, env=env)
-    said = programs.run(python, "-m", "tfprof", "--version", cwd=tmp_path, env=env).stdout
+        processes.run(python, "-m", *words, cwd=tmp_path, env=env)
+    said = processes.run(python, "-m", "tfprof", "--version", cwd=tmp_path, env=env).stdout
     assert said.endswith(", NumPy core (built without a compiler)\n")

@@ -23,7 +23,7 @@ from fuzz import kernels
 from fuzz.kernel_inputs import INPUTS, material
 from padded_varint import varint
 from paths import ROOT
-from programs import python
+from processes import python
 from sampling import amount, rng, sampled, seed
 from tfprof.columns.strings import Strings
 from tfprof.kernels.core import CORE

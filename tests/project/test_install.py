@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from paths import DATA, ROOT
-from programs import python, run
+from processes import python, run
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import pytest
 
 import tfprof
-from programs import python
+from processes import python
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pytest
 
-import programs
+import processes
 from paths import ROOT
 from supported_releases import VERSIONS
 
@@ -37,7 +37,7 @@ class Built(NamedTuple):
 
 
 def run(*words: str | Path, cwd: Path) -> str:
-    return programs.run(*words, cwd=cwd, env={"PYTHONPATH": None}).stdout
+    return processes.run(*words, cwd=cwd, env={"PYTHONPATH": None}).stdout
 
 
 def environment(home: Path) -> Path:

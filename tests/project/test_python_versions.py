@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-import programs
+import processes
 from paths import ROOT, in_rooms
 from supported_releases import VERSIONS
 
@@ -40,7 +40,7 @@ def interpreters(version: str) -> Iterator[Path]:
     yield from pyenv.glob(f"versions/{version}.*/bin/python")
 
 
-run = partial(programs.run, cwd=ROOT, env={"PYTHONPATH": None})
+run = partial(processes.run, cwd=ROOT, env={"PYTHONPATH": None})
 
 
 def python_of(version: str) -> Path:

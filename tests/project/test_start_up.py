@@ -8,7 +8,7 @@ import pytest
 from google.protobuf import text_format
 
 import paths
-from programs import python
+from processes import python
 from tfprof.wire.schema import message
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import Final
 
 import pytest
 
-import programs
+import processes
 from paths import ROOT, in_rooms
 from supported_releases import RELEASES
 
@@ -29,7 +29,7 @@ FILES: Final = (
 
 def run(*words: str | Path) -> str:
     """The output of a command in the project's folder."""
-    return programs.run(
+    return processes.run(
         *words, cwd=ROOT, env={"PYTHONPATH": None, "TF_CPP_MIN_LOG_LEVEL": "3"}
     ).stdout
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 import tfprof
+from processes import python
 from profiles import PROFILES
-from programs import python
 from tfprof.results.report import Row
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import programs
+import processes
 from paths import ROOT, in_rooms
 
 if TYPE_CHECKING:
@@ -47,11 +47,11 @@ except tfprof.UsageError as refused:
 def python(tmp_path_factory: pytest.TempPathFactory) -> Python:
     """A Python with tfprof, what it depends on, and what runs tests; nothing else."""
     home = tmp_path_factory.mktemp("bare")
-    programs.python("-m", "venv", home)
+    processes.python("-m", "venv", home)
     there = home / "bin" / "python"
     pip = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    programs.run(there, *pip, ROOT, "pytest", "hypothesis")
-    return partial(programs.run, there, cwd=ROOT, env={"PYTHONPATH": None})
+    processes.run(there, *pip, ROOT, "pytest", "hypothesis")
+    return partial(processes.run, there, cwd=ROOT, env={"PYTHONPATH": None})
 
 
 def test_reports_and_profilers_of_files(python: Python) -> None:

@@ -15,8 +15,8 @@ import tfprof
 from draw import inputs, profile
 from ours import wire_of
 from printed import printed
+from processes import python
 from profiles import DATA, PROFILES, SAMPLE
-from programs import python
 from screens import Screen
 from tfprof import cli
 from tfprof.foundation.lazy_dataclasses import replace

@@ -8,7 +8,7 @@ import pytest
 from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorSet
 
 from case import GraphDef, OpLogProto, RunMetadata
-from programs import python
+from processes import python
 from sampling import sampled
 from tf_wheel import piece
 from tfprof.wire import schema

@@ -20,8 +20,8 @@ import pytest
 
 import draw
 from ours import files_loaded
+from processes import python
 from profiles import PROFILES
-from programs import python
 from tfprof.columns.strings import Strings
 from tfprof.columns.tree import Tree
 from tfprof.foundation import units

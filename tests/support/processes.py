@@ -1,4 +1,4 @@
-"""Programs in processes of their own, run to their end; child.py has those that answer for longer."""
+"""Processes that run to their end; child.py has those that answer until they are closed."""
 
 from __future__ import annotations
 
