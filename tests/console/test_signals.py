@@ -122,7 +122,8 @@ def test_a_signal_at_any_moment_of_a_command(tmp_path: Path) -> None:
     took = time.monotonic() - began
     whole, choice, seen = new.read_bytes(), random.Random(7), Counter[str]()  # noqa: S311 - as it says
     new.unlink()
-    for _ in range(amount(20, 10)):
+    # The first one is early, however much slower this machine was before.
+    for moment in [0, *(choice.uniform(0, took) for _ in range(amount(20, 10)))]:
         target.write_text("the old one")
         number = choice.choice([signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
         with subprocess.Popen(
@@ -131,7 +132,7 @@ def test_a_signal_at_any_moment_of_a_command(tmp_path: Path) -> None:
             text=True,
             preexec_fn=_signals_as_usual,  # noqa: PLW1509 - nothing but two calls
         ) as child:
-            time.sleep(choice.uniform(0, took))
+            time.sleep(moment)
             child.send_signal(number)
             _, told = child.communicate(timeout=60)
         assert child.returncode in (0, -number, 128 + number) or "Traceback" in told
@@ -161,7 +162,7 @@ def test_interrupts_at_the_prompt(tmp_path: Path) -> None:
         began = time.monotonic()
         child.expect_exact(f"tfprof: wrote {new}")
         times.append(time.monotonic() - began)
-    took = sorted(times)[1]
+    latest = 1.5 * sorted(times)[1]
     whole, choice, seen = new.read_bytes(), random.Random(8), Counter[bool]()  # noqa: S311 - as it says
     new.unlink()
     for attempt in range(30):
@@ -170,7 +171,7 @@ def test_interrupts_at_the_prompt(tmp_path: Path) -> None:
         # Other options each time, so that the answer is not the one that is still known.
         child.send(f"{line}{target} -min_params -{attempt + 1}\r")
         child.expect_exact(f"-{attempt + 1}")
-        time.sleep(choice.uniform(0, 1.5 * took))
+        time.sleep(choice.uniform(0, latest))
         child.send("\x03")
         time.sleep(max(0, 0.1 - (time.monotonic() - began)))
         child.send(f"\rscope -mark{attempt}\r")
@@ -178,7 +179,9 @@ def test_interrupts_at_the_prompt(tmp_path: Path) -> None:
         assert target.read_bytes() in (b"the old one", whole)
         held = sorted(path.name for path in tmp_path.iterdir())
         assert held == ["graph.pb", "report", "state"]
-        seen[target.read_bytes() == whole] += 1
+        has_ended = target.read_bytes() == whole
+        seen[has_ended] += 1
+        latest *= 0.7 if has_ended else 1.4  # about half are early, whatever else runs here
     assert min(seen[True], seen[False]) > 1, seen
     child.expect_exact("tfprof>")
     child.send("exit\r")
