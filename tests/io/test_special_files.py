@@ -285,7 +285,7 @@ file = os.open(sys.argv[1], os.O_RDWR)
 signal.signal(signal.SIGIO, lambda *_: fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK))
 fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
 print("held", flush=True)
-signal.pause()
+sys.stdin.read()
 """
 
 
@@ -294,8 +294,10 @@ def test_a_lease_of_another_process_is_waited_for(tmp_path: Path) -> None:
     file = tmp_path / "graph.pb"
     file.write_bytes(b"content")
     words = [sys.executable, "-c", LEASE, str(file)]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as holder:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
         assert mapped(str(file)).tobytes() == b"content"
-        assert holder.wait(timeout=60) == 0
+        holder.communicate("", timeout=60)
+    assert holder.returncode == 0

@@ -7,18 +7,20 @@ it. What several processes share counts once: of each, its proportional set size
 from __future__ import annotations
 
 import os
+import time
 from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
 from typing import Final
 
 _SECONDS: Final = 0.5
+_PAUSES: Final = 30  # so many times what a look takes: three percent of one processor
 _NAMED: Final = 6
 _NAME: Final = "TFPROF_TEST_RUN"
 
 
 class MemoryPeak:
-    """Looks at the processes of this run twice a second, until it is asked for the peak."""
+    """Looks at the processes of this run now and then, until it is asked for the peak."""
 
     def __init__(self) -> None:
         os.environ[_NAME] = str(os.getpid())
@@ -43,12 +45,14 @@ class MemoryPeak:
 
     def _watch(self) -> None:
         while True:
+            began = time.thread_time()
             taken = {process: _bytes_of(process) for process in processes_of(os.getpid())}
             if sum(taken.values()) > sum(self._peak.values()):
                 self._peak = taken
                 largest = sorted(taken, key=taken.__getitem__, reverse=True)[:_NAMED]
                 self._largest = [f"{taken[each] / 1e9:.1f} {_name(each)}" for each in largest]
-            if self._ended.wait(_SECONDS):
+            # A large process takes long to look at.
+            if self._ended.wait(max(_SECONDS, _PAUSES * (time.thread_time() - began))):
                 return
 
 
