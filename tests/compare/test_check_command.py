@@ -170,8 +170,8 @@ def test_lower_bounds_leave_open_what_they_leave_open(relation: str, value: int)
         (f"[model]\nparams = '<{' ' * 10_000}x'", ":2: params takes a bound such as"),
         (f"[model]\n{' ' * 10_000}\nparms = 3", ":3: model has no 'parms'; did you mean 'params'"),
         (f'[model]\nbytes = """\na{" " * 200_000}\n"""', ":2: bytes takes a bound such as"),
-        (f"{'a.' * 100_000}a = 3", " is not a budget in TOML: a key has more than 100 parts"),
-        (f"['a' . {'a.' * 100_000}a]", " is not a budget in TOML: a key has more than 100"),
+        (f"{'a.' * 100_000}a = 3", " is not a budget in TOML: a line has more than 100 dots"),
+        (f"['a' . {'a.' * 100_000}a]", " is not a budget in TOML: a line has more than 100 dots"),
     ],
 )
 def test_a_budget_that_is_wrong(model: Loaded, tmp_path: Path, budget: str, expected: str) -> None:

@@ -27,6 +27,7 @@ from typing import Any, Final
 import tfprof
 from profiles import PROFILES
 from tfprof import cli
+from tfprof.console.signals import exit_at_once
 from tfprof.io import write_files
 
 SIGNALS: Final = (signal.SIGHUP, signal.SIGTERM)
@@ -65,7 +66,10 @@ def run(asked: dict[str, Any]) -> None:
     if "program" in asked:
         exec(asked["program"], {"__name__": "program"})  # noqa: S102 - written in the test
     else:
-        cli.main(asked["words"])
+        try:
+            cli.main(asked["words"])
+        except SystemExit as end:  # as __main__ does
+            exit_at_once(end)
 
 
 def import_all() -> None:
