@@ -11,6 +11,7 @@ import gc
 import re
 import sys
 from importlib.util import find_spec
+from itertools import pairwise
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
@@ -408,13 +409,15 @@ def test_refusals_keep_nothing() -> None:
     own = [it for _, case in cases for it in case if not isinstance(it, shared)]
     held = [it for it in own if not isinstance(it, (bytes, str)) or len(it) > 1]
     counts = []
-    for _ in range(4):
+    for _ in range(6):
         for name, arguments in cases:
             kernels.call(getattr(_core, name), arguments)
         gc.collect()
         counts.append((sys.getallocatedblocks(), sum(map(sys.getrefcount, held))))
-    assert counts[3][1] == counts[1][1]
-    assert counts[3][0] - counts[1][0] < len(cases) / 10
+    assert counts[5][1] == counts[1][1]
+    # One function that keeps a block does so in each round; what else runs here does not.
+    grown = [after - before for (before, _), (after, _) in pairwise(counts)]
+    assert min(grown[1:]) < 60 / 2
     grown = bytearray(8)
     for name, kinds in called.items():
         for at in range(len(kinds) // 2):
