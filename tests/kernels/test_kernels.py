@@ -416,8 +416,8 @@ def test_refusals_keep_nothing() -> None:
         counts.append((sys.getallocatedblocks(), sum(map(sys.getrefcount, held))))
     assert counts[5][1] == counts[1][1]
     # One function that keeps a block does so in each round; what else runs here does not.
-    grown = [after - before for (before, _), (after, _) in pairwise(counts)]
-    assert min(grown[1:]) < 60 / 2
+    in_rounds = [after - before for (before, _), (after, _) in pairwise(counts)]
+    assert min(in_rounds[1:]) < 60 / 2
     grown = bytearray(8)
     for name, kinds in called.items():
         for at in range(len(kinds) // 2):
