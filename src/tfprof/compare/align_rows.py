@@ -93,8 +93,8 @@ def _keys(drawing: Drawing) -> U64:
     """A number per row: of its name, for a line of code also of those above it; 0: the root."""
     key = drawing.label.hashes(_SEED)
     if drawing.frame is not None:
-        # Odd factors: the same names in another order give another sum.
-        factor = 2 * drawing.tree.depth + 1
-        key = drawing.tree.sum_above(key.view(np.int64) * factor).view(np.uint64)
+        # Powers of an odd number: the same names in another order give another sum.
+        factor = np.power(_SEED, drawing.tree.depth.astype(np.uint64))
+        key = drawing.tree.sum_above((key * factor).view(np.int64)).view(np.uint64)
     key[0] = 0
     return key
